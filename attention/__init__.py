@@ -1,0 +1,9 @@
+"""Attention on minigrad tensors: scaled dot products, masks, the layer of the lessons.
+
+`attention.experiments` is the laboratory that shows what 1/√d_k does to gradients.
+"""
+
+from attention.functional import causal_mask, scaled_dot_product_attention, softmax
+from attention.layers import SelfAttention
+
+__all__ = ["SelfAttention", "causal_mask", "scaled_dot_product_attention", "softmax"]

@@ -1,0 +1,60 @@
+"""The √d_k laboratory: what really happens to the gradients of attention without its scale.
+
+Each experiment returns plain dataclasses of numbers. Nothing is drawn or printed here (`viz` and
+the command line do that), and no gradient is worked out by hand: all come from the engine.
+"""
+
+from attention.experiments.checks import Check, closed_form_checks
+from attention.experiments.differences import DifferenceCheck, failed_checks
+from attention.experiments.findings import head_findings, study_findings
+from attention.experiments.heads import (
+    HeadResult,
+    HeadStudy,
+    LayerSummary,
+    head_study,
+    layer_summaries,
+)
+from attention.experiments.lessons import LessonRow, lesson_stream
+from attention.experiments.qkv import QKV, QKVError, load_qkv
+from attention.experiments.random_energy import (
+    RandomEnergyModel,
+    expected_maximum,
+    score_kurtosis,
+)
+from attention.experiments.regime import PLACES, Distribution, Regime
+from attention.experiments.study import GradientStudy, Settings, WidthResult, gradient_study
+from attention.experiments.tables import Table, TableRow, head_tables, study_notes, study_tables
+
+__all__ = [
+    "PLACES",
+    "QKV",
+    "Check",
+    "DifferenceCheck",
+    "Distribution",
+    "GradientStudy",
+    "HeadResult",
+    "HeadStudy",
+    "LayerSummary",
+    "LessonRow",
+    "QKVError",
+    "RandomEnergyModel",
+    "Regime",
+    "Settings",
+    "Table",
+    "TableRow",
+    "WidthResult",
+    "closed_form_checks",
+    "expected_maximum",
+    "failed_checks",
+    "gradient_study",
+    "head_findings",
+    "head_study",
+    "head_tables",
+    "layer_summaries",
+    "lesson_stream",
+    "load_qkv",
+    "score_kurtosis",
+    "study_findings",
+    "study_notes",
+    "study_tables",
+]

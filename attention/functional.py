@@ -1,0 +1,174 @@
+"""Scaled dot-product attention as a composition of primitives, with the names of the lessons.
+
+Nothing here has a rule of its own: every gradient comes from the primitives it is written in.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad import Tensor
+
+
+def softmax(x: Tensor, axis: int = -1, *, base: float = math.e) -> Tensor:
+    """Weights bˣ / Σ bˣ that sum to 1 along an axis.
+
+    Another base is e with the scores multiplied by ln b, no more: it changes the temperature, and
+    its Jacobian carries the factor ln b.
+
+    Args: `x` of any shape; `base` above 0.
+    Errors: `ValueError` for a base that is not positive.
+
+    >>> softmax(Tensor([1.0, 2.0, 3.0]), base=2.0).numpy().round(4)
+    array([0.1429, 0.2857, 0.5714])
+    """
+    if not base > 0:
+        raise ValueError(f"softmax: the base must be positive; it is {base}.")
+    weights: Tensor = minigrad.softmax(
+        x if base == math.e else minigrad.scale(x, math.log(base)), axis
+    )
+    return weights
+
+
+def causal_mask(n_query: int, n_key: int | None = None, *, offset: int = 0) -> np.ndarray[Any, Any]:
+    """Which keys each query may attend to: those up to its own position.
+
+    Args: lengths of the queries and of the keys (the same by default); `offset` is the position of
+    the first query, the number of keys that came before it.
+    Returns a boolean array (n_query, n_key), True = may attend, aligned top-left.
+
+    >>> causal_mask(2, 3).astype(int)
+    array([[1, 0, 0],
+           [1, 1, 0]])
+    """
+    n_key = n_query if n_key is None else n_key
+    if min(n_query, n_key, offset) < 0:
+        raise ValueError(f"causal_mask: lengths {n_query}, {n_key} and offset {offset} must be ≥ 0.")
+    return np.tri(n_query, n_key, offset, dtype=bool)
+
+
+def dropout(x: Tensor, p: float, rng: np.random.Generator | None, training: bool = True) -> Tensor:
+    """Zeroes entries with probability p and divides the others by 1 − p, so that means stay.
+
+    Args: `p` in [0, 1]; `rng` draws the mask, which is also the backward's.
+    Errors: `ValueError` for another p, or if numbers are to be drawn without a generator.
+
+    Source: Srivastava et al., "Dropout" (2014).
+
+    >>> y = dropout(minigrad.ones((4,)), 0.5, np.random.default_rng(0))
+    >>> sorted(set(y.tolist()))
+    [0.0, 2.0]
+    """
+    if not 0.0 <= p <= 1.0:
+        raise ValueError(f"dropout: p is a probability; it is {p}.")
+    if not training or p == 0.0:
+        return x
+    if rng is None:
+        raise ValueError("dropout: pass rng=numpy.random.default_rng(seed) to draw the mask with.")
+    kept = rng.random(x.shape) >= p
+    factor = 1.0 / (1.0 - p) if p < 1.0 else 0.0
+    return minigrad.scale(minigrad.masked_fill(x, ~kept, 0.0), factor)
+
+
+def scaled_dot_product_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    mask: Any = None,
+    *,
+    is_causal: bool = False,
+    scale: float | None = None,
+    dropout_p: float = 0.0,
+    rng: np.random.Generator | None = None,
+    need_weights: bool = True,
+) -> tuple[Tensor, Tensor | None]:
+    """softmax(QKᵀ · scale) V: each query's mean of the values, weighted by how well keys match.
+
+    Args:
+        query (..., L, d_k), key (..., S, d_k), value (..., S, d_v); leading axes broadcast.
+        mask: broadcasts to (..., L, S). Boolean, True = may attend, or additive numbers.
+        is_causal: query i attends to keys 0 … i, also where L and S differ.
+        scale: 1/√d_k by default; 1.0 is attention without it.
+        dropout_p, rng: probability of dropping a weight, and the generator that draws.
+        need_weights: whether to return the weights.
+
+    Returns (output (..., L, d_v), weights (..., L, S) or None). A query that may attend to
+    nothing gets weights, output and gradients of 0. The steps carry the names scores, scaled,
+    weights and context, in a graph, a step or a message.
+    Errors: `ValueError` for shapes that do not fit, `TypeError` for an integer mask.
+
+    Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1.
+
+    >>> x = Tensor([[1.0, 0.0], [0.0, 2.0]])
+    >>> output, weights = scaled_dot_product_attention(x, x, x)
+    >>> output.shape, weights.numpy().sum(axis=-1).round(12).tolist()
+    ((2, 2), [1.0, 1.0])
+    """
+    query, key, value = (_tensor(x) for x in (query, key, value))
+    _check_shapes(query, key, value)
+    factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
+    scores = _named(query @ key.mT, "scores")
+    scaled = _named(minigrad.scale(scores, factor), "scaled")
+    for part in (mask, causal_mask(*scores.shape[-2:]) if is_causal else None):
+        if part is not None:
+            scaled = _named(_masked(scaled, part), "masked")
+    weights = _named(minigrad.softmax(scaled, -1), "weights")
+    weights = dropout(weights, dropout_p, rng)
+    context = _named(weights @ value, "context")
+    return context, (weights if need_weights else None)
+
+
+def _tensor(x: Any) -> Tensor:
+    return x if isinstance(x, Tensor) else Tensor(x)
+
+
+def _named(x: Tensor, name: str) -> Tensor:
+    x.name = name
+    return x
+
+
+def _masked(scores: Tensor, mask: Any) -> Tensor:
+    """The scores with −inf where a query may not attend."""
+    additive = isinstance(mask, Tensor)
+    array = np.asarray(mask)
+    if array.dtype == bool:
+        _check_mask(array.shape, scores.shape)
+        return minigrad.masked_fill(scores, ~array, -math.inf)
+    if array.dtype.kind != "f":
+        raise TypeError(
+            f"attention: a mask is boolean (True = may attend) or additive floats; this one is "
+            f"{array.dtype}. Write mask.astype(bool)."
+        )
+    _check_mask(array.shape, scores.shape)
+    return scores + (mask if additive else array.astype(scores.dtype))
+
+
+def _check_mask(mask: tuple[int, ...], scores: tuple[int, ...]) -> None:
+    try:
+        fits = np.broadcast_shapes(mask, scores) == scores
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"attention: a mask of shape {mask} does not broadcast to the scores {scores}, which "
+            "are (..., queries, keys)."
+        )
+
+
+def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:
+    got = f"query {query.shape}, key {key.shape}, value {value.shape}"
+    if min(query.ndim, key.ndim, value.ndim) < 2:
+        raise ValueError(f"attention takes (..., length, width) each; got {got}.")
+    if query.shape[-1] != key.shape[-1]:
+        raise ValueError(
+            f"attention: queries and keys are compared by dot products, so their widths must be "
+            f"equal; got {got}."
+        )
+    if key.shape[-2] != value.shape[-2]:
+        raise ValueError(f"attention: every key needs its value; got {got}.")
+    if query.shape[-1] == 0:
+        raise ValueError(f"attention: the width d_k must be at least 1; got {got}.")

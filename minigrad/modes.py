@@ -1,0 +1,104 @@
+"""What is being noted just now: whether results are recorded, in which scope, and who watches.
+
+One context variable holds it, so that threads and async tasks do not disturb each other, and the
+plain path reads it once per op. What recording does is told in `tape`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from contextlib import ContextDecorator
+from contextvars import ContextVar, Token
+from typing import Any, NamedTuple, TypeVar
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class Watcher:
+    """Is told of every op recorded and of every contribution passed back; here, ignores both."""
+
+    def recorded(self, op: Any, inputs: Any, options: dict[str, Any], result: Any) -> None:
+        """`op` has just made `result` of `inputs`."""
+
+    def passed(self, node: Any, position: int, upstream: Any, contribution: Any) -> None:
+        """The rule of `node` for its input at `position` made `contribution` of `upstream`."""
+
+
+class Mode(NamedTuple):
+    """What is being noted just now; never changed, only replaced."""
+
+    recording: bool = True
+    scope: tuple[str, ...] = ()
+    watchers: tuple[Watcher, ...] = ()
+
+
+PLAIN = Mode()
+current: ContextVar[Mode] = ContextVar("minigrad.mode", default=PLAIN)
+
+
+class Switch(ContextDecorator):
+    """Replaces the mode inside a `with` block or a decorated function; nests."""
+
+    def __init__(self, change: Callable[[Mode], Mode]) -> None:
+        self._change = change
+        self._before: list[Token[Mode]] = []
+
+    def _recreate_cm(self) -> Switch:  # a fresh one per call, so that threads share nothing
+        return Switch(self._change)
+
+    def __call__(self, func: _Function) -> _Function:
+        if inspect.iscoroutinefunction(func) or inspect.isgeneratorfunction(func):
+            raise TypeError(
+                f"{func.__name__} runs after it has returned, so a decorator cannot switch the "
+                "mode for it. Put a with statement inside the function."
+            )
+        return super().__call__(func)
+
+    def __enter__(self) -> None:
+        self._before.append(current.set(self._change(current.get())))
+
+    def __exit__(self, *exception: object) -> None:
+        current.reset(self._before.pop())
+
+
+def no_grad() -> Switch:
+    """Nothing is recorded inside: a context manager and a decorator.
+
+    >>> import minigrad
+    >>> x = minigrad.Tensor(3.0, requires_grad=True)
+    >>> with minigrad.no_grad():
+    ...     y = x * x
+    >>> y.requires_grad
+    False
+    """
+    return Switch(lambda mode: mode._replace(recording=False))
+
+
+def enable_grad() -> Switch:
+    """Results are recorded inside, even within `no_grad()`."""
+    return Switch(lambda mode: mode._replace(recording=True))
+
+
+def scope(name: str) -> Switch:
+    """What is recorded inside belongs to `name`, for drawings and messages; scopes nest."""
+    return Switch(lambda mode: mode._replace(scope=(*mode.scope, str(name))))
+
+
+def watch(watcher: Watcher) -> Switch:
+    """`watcher` is told of what is recorded and passed back inside."""
+    return Switch(lambda mode: mode._replace(watchers=(*mode.watchers, watcher)))
+
+
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_INSIDE = (_HERE, os.path.join(os.path.dirname(_HERE[:-1]), "attention") + os.sep)
+
+
+def user_line() -> tuple[str, int]:
+    """File and line of the innermost frame that does not belong to the package itself."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename.startswith(_INSIDE) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno

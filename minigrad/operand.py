@@ -1,0 +1,238 @@
+"""What a primitive can be applied to besides arrays: the operators, methods and NumPy functions
+that tensors and symbols share, each handed over to the primitive of its name. So one and the same
+rule can be run on either; what a primitive then does with them is told in `primitive`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+Axis = int | tuple[int, ...] | None
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+"""How each primitive is called, by name: `minigrad.<name>`."""
+
+# NumPy's names for what is called otherwise here.
+_ALIASES = {"absolute": "abs", "amax": "max", "amin": "min", "permute_dims": "transpose"}
+
+
+# NumPy's functions that only read values, so that no gradient can be lost in them.
+_READERS = frozenset(
+    "allclose all any argmax argmin argsort array2string array_equal array_repr array_str "
+    "count_nonzero empty_like full_like isclose ndim ones_like shape size zeros_like".split()
+)
+
+
+def _operator(name: str) -> Callable[[Any, Any], Any]:
+    return lambda self, other: FUNCTIONS[name](self, other)
+
+
+def _reflected(name: str) -> Callable[[Any, Any], Any]:
+    return lambda self, other: FUNCTIONS[name](other, self)
+
+
+class Operand:
+    """Operators, methods and NumPy's functions on tensors and symbols, all by primitives."""
+
+    __slots__ = ()
+
+    def _apply(self, op: Any, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def _read(self, function: Callable[..., Any], *inputs: Any, **options: Any) -> Any:
+        """Runs a function that has no gradient, such as a comparison or `np.sign`."""
+        raise NotImplementedError
+
+    # ----------------------------------------------------------------------------------- operators
+
+    __add__, __radd__ = _operator("add"), _reflected("add")
+    __sub__, __rsub__ = _operator("subtract"), _reflected("subtract")
+    __mul__, __rmul__ = _operator("multiply"), _reflected("multiply")
+    __truediv__, __rtruediv__ = _operator("divide"), _reflected("divide")
+    __pow__, __rpow__ = _operator("power"), _reflected("power")
+    __matmul__, __rmatmul__ = _operator("matmul"), _reflected("matmul")
+
+    def __neg__(self) -> Self:
+        return FUNCTIONS["negative"](self)
+
+    def __abs__(self) -> Self:
+        return FUNCTIONS["abs"](self)
+
+    def __getitem__(self, index: Any) -> Self:
+        return FUNCTIONS["getitem"](self, index)
+
+    # Comparisons give boolean arrays; an operand itself is known by its identity.
+    def __eq__(self, other: object) -> Any:
+        return self._read(np.equal, self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return self._read(np.not_equal, self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._read(np.less, self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._read(np.less_equal, self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._read(np.greater, self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._read(np.greater_equal, self, other)
+
+    __hash__ = object.__hash__
+
+    # ----------------------------------------------------------------------------- NumPy's functions
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        name = _ALIASES.get(ufunc.__name__, ufunc.__name__)
+        if options.get("out") is not None:
+            raise TypeError(
+                f"an array cannot take a tensor's values in place ({name}): the gradient would be "
+                "lost. Write array = array + tensor, or use tensor.data."
+            )
+        if method == "__call__" and name in FUNCTIONS and not options:
+            return FUNCTIONS[name](*inputs)
+        if method == "__call__" and (name == "sign" or ufunc.types[0].endswith("?")):
+            return self._read(ufunc, *inputs, **options)
+        call = ", ".join([f"np.{name}" if method == "__call__" else f"np.{name}.{method}", *options])
+        raise TypeError(f"{call} has no gradient here; use a function of minigrad, or .data.")
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        name = _ALIASES.get(func.__name__, func.__name__)
+        if name in FUNCTIONS:
+            return FUNCTIONS[name](*args, **kwargs)
+        if name in _READERS:
+            return self._read(func, *args, **kwargs)
+        raise TypeError(f"np.{name} has no gradient here; use a function of minigrad, or .data.")
+
+    # --------------------------------------------------------------- primitives that are also methods
+
+    @property
+    def T(self) -> Self:  # noqa: N802 - NumPy's name
+        """All axes in reverse order."""
+        return FUNCTIONS["transpose"](self)
+
+    @property
+    def mT(self) -> Self:  # noqa: N802 - NumPy's name
+        """The last two axes swapped."""
+        return FUNCTIONS["matrix_transpose"](self)
+
+    def transpose(self, *axes: Any) -> Self:
+        """The axes in the order given (a tuple or several numbers), reversed by default."""
+        return FUNCTIONS["transpose"](self, *([axes] if len(axes) > 1 else axes))
+
+    def reshape(self, *shape: Any) -> Self:
+        """The same entries in another shape (a tuple or several numbers); one may be −1."""
+        return FUNCTIONS["reshape"](self, shape[0] if len(shape) == 1 else shape)
+
+    def swapaxes(self, axis1: int, axis2: int) -> Self:
+        """Two axes swapped."""
+        return FUNCTIONS["swapaxes"](self, axis1, axis2)
+
+    def broadcast_to(self, shape: tuple[int, ...]) -> Self:
+        """Repeated along axes of length 1 and new leading axes."""
+        return FUNCTIONS["broadcast_to"](self, shape)
+
+    def squeeze(self, axis: Axis = None) -> Self:
+        """Without its axes of length 1."""
+        return FUNCTIONS["squeeze"](self, axis)
+
+    def expand_dims(self, axis: int | tuple[int, ...]) -> Self:
+        """With a new axis of length 1."""
+        return FUNCTIONS["expand_dims"](self, axis)
+
+    def flatten(self) -> Self:
+        """All entries along one axis."""
+        return FUNCTIONS["reshape"](self, -1)
+
+    def take(self, indices: Any, axis: int | None = None) -> Self:
+        """The entries or slices at integer positions along an axis."""
+        return FUNCTIONS["take"](self, indices, axis)
+
+    def split(self, sections: int | Sequence[int], axis: int = 0) -> list[Self]:
+        """Equal parts, or the parts between the given positions, along an axis."""
+        return FUNCTIONS["split"](self, sections, axis)
+
+    def sum(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """The sum of the entries, or along axes."""
+        return FUNCTIONS["sum"](self, axis, keepdims=keepdims)
+
+    def prod(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """The product of the entries, or along axes."""
+        return FUNCTIONS["prod"](self, axis, keepdims=keepdims)
+
+    def mean(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """The arithmetic mean of the entries, or along axes."""
+        return FUNCTIONS["mean"](self, axis, keepdims=keepdims)
+
+    def var(self, axis: Axis = None, keepdims: bool = False, ddof: int = 0) -> Self:
+        """The variance, divided by n − ddof."""
+        return FUNCTIONS["var"](self, axis, keepdims=keepdims, ddof=ddof)
+
+    def std(self, axis: Axis = None, keepdims: bool = False, ddof: int = 0) -> Self:
+        """The standard deviation, divided by n − ddof before the root."""
+        return FUNCTIONS["std"](self, axis, keepdims=keepdims, ddof=ddof)
+
+    def max(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """The largest entry, or along axes; ties share the gradient evenly."""
+        return FUNCTIONS["max"](self, axis, keepdims=keepdims)
+
+    def min(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """The smallest entry, or along axes; ties share the gradient evenly."""
+        return FUNCTIONS["min"](self, axis, keepdims=keepdims)
+
+    def cumsum(self, axis: int | None = None) -> Self:
+        """The running sum along an axis."""
+        return FUNCTIONS["cumsum"](self, axis)
+
+    def logsumexp(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """log Σ eˣ, without overflow."""
+        return FUNCTIONS["logsumexp"](self, axis, keepdims=keepdims)
+
+    def norm(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """The Euclidean length √Σx²."""
+        return FUNCTIONS["norm"](self, axis=axis, keepdims=keepdims)
+
+    def softmax(self, axis: int = -1) -> Self:
+        """Positive weights eˣ / Σ eˣ that sum to 1 along an axis."""
+        return FUNCTIONS["softmax"](self, axis)
+
+    def log_softmax(self, axis: int = -1) -> Self:
+        """The logarithm of `softmax`, without overflow."""
+        return FUNCTIONS["log_softmax"](self, axis)
+
+    def clip(self, min: Any = None, max: Any = None) -> Self:
+        """Limited to [min, max]."""
+        return FUNCTIONS["clip"](self, min, max)
+
+    def masked_fill(self, mask: Any, value: float) -> Self:
+        """`value` wherever the boolean mask is True."""
+        return FUNCTIONS["masked_fill"](self, mask, value)
+
+    def exp(self) -> Self:
+        """eˣ, elementwise."""
+        return FUNCTIONS["exp"](self)
+
+    def log(self) -> Self:
+        """The natural logarithm, elementwise."""
+        return FUNCTIONS["log"](self)
+
+    def sqrt(self) -> Self:
+        """The square root, elementwise."""
+        return FUNCTIONS["sqrt"](self)
+
+    def tanh(self) -> Self:
+        """The hyperbolic tangent, elementwise."""
+        return FUNCTIONS["tanh"](self)
+
+    def sigmoid(self) -> Self:
+        """1 / (1 + e⁻ˣ), elementwise."""
+        return FUNCTIONS["sigmoid"](self)
+
+    def relu(self) -> Self:
+        """max(x, 0), elementwise."""
+        return FUNCTIONS["relu"](self)

@@ -1,0 +1,140 @@
+"""Matrix products and the transposes that their gradients need; `norm` is among the reductions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.operand import FUNCTIONS
+from minigrad.primitive import primitive
+from minigrad.symbol import opaque
+
+
+def _with_vectors(product: Any, a: Any, b: Any) -> Any:
+    """A vector stands as a row on the left, as a column on the right; its extra axis goes again."""
+    a_ndim, b_ndim = _ndim(a), _ndim(b)
+    if a_ndim != 1 and b_ndim != 1:
+        return product(a, b)
+    expand, squeeze = FUNCTIONS["expand_dims"], FUNCTIONS["squeeze"]
+    left = expand(a, 0) if a_ndim == 1 else a
+    right = expand(b, 1) if b_ndim == 1 else b
+    extra = tuple([axis for axis, n in ((-2, a_ndim), (-1, b_ndim)) if n == 1])
+    return squeeze(product(left, right), extra)
+
+
+def _ndim(x: Any) -> int:
+    ndim: int = x.ndim if hasattr(x, "ndim") else np.ndim(x)
+    return ndim
+
+
+@primitive(
+    lambda g, b: g @ b.mT,
+    lambda g, a: a.mT @ g,
+    example=lambda rng: [
+        (rng.normal(size=(2, 3)), rng.normal(size=(3, 4))),
+        (rng.normal(size=(5, 1, 2, 3)), rng.normal(size=(6, 3, 4))),
+    ],
+    expects="a (..., n, k) and b (..., k, m), with k equal; .mT swaps the last two axes",
+    called=_with_vectors,
+)
+def matmul(a: Any, b: Any) -> Any:
+    """The matrix product, over any leading batch axes, which broadcast.
+
+    Args: a (..., n, k) and b (..., k, m); a vector (k,) stands as a row or as a column.
+    Returns (..., n, m), without the axis of a vector.
+
+    >>> matmul(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([5.0, 6.0]))
+    array([17., 39.])
+    """
+    return a @ b
+
+
+@primitive(
+    lambda g: g.mT,
+    example=lambda rng: (rng.normal(size=(2, 3, 4)),),
+    expects="at least two axes",
+)
+def matrix_transpose(x: Any) -> Any:
+    """The last two axes swapped: `x.mT`, (..., n, m) to (..., m, n).
+
+    >>> matrix_transpose(np.ones((2, 3, 4))).shape
+    (2, 4, 3)
+    """
+    return x.mT
+
+
+def _called(op: Any, subscripts: str, *operands: Any) -> Any:
+    return op(*operands, subscripts=explicit(subscripts, [np.shape(x) for x in operands]))
+
+
+def explicit(subscripts: str, shapes: list[tuple[int, ...]]) -> str:
+    """The subscripts with the output written out and letters in the place of "...".
+
+    >>> explicit("...ij,jk", [(7, 2, 3), (3, 4)])
+    'Aij,jk->Aik'
+    """
+    terms, arrow, out = subscripts.replace(" ", "").partition("->")
+    inputs = terms.split(",")
+    if len(inputs) != len(shapes):
+        raise ValueError(f"einsum: {subscripts!r} is for {len(inputs)} operands, not {len(shapes)}.")
+    extra = [len(s) - len(t.replace("...", "")) for t, s in zip(inputs, shapes, strict=True)]
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: max([n for n, t in zip(extra, inputs) if "..." in t] or [0])]
+    inputs = [t.replace("...", letters[len(letters) - n :]) for t, n in zip(inputs, extra, strict=True)]
+    used = "".join(inputs)
+    alone = "".join(sorted(c for c in set(used) - set(letters) if used.count(c) == 1))
+    out = out.replace("...", letters) if arrow else letters + alone
+    return f"{','.join(inputs)}->{out}"
+
+
+@opaque
+def einsum_gradient(g: Any, position: int, operands: Any, subscripts: str) -> Any:
+    """The gradient at one operand: again an einsum, of the upstream and the other operands.
+
+    An index that only this operand has was summed, so its gradient is repeated along it: a vector
+    of ones does that. An index that it has twice took a diagonal: an identity matrix does that.
+    """
+    terms, _, out = subscripts.partition("->")
+    inputs = terms.split(",")
+    own, shape = inputs[position], operands[position].shape
+    factors, names = [g], [out]
+    for i, (operand, term) in enumerate(zip(operands, inputs, strict=True)):
+        if i != position:
+            factors.append(operand)
+            names.append(term)
+    target = ""
+    for letter, n in zip(own, shape, strict=True):
+        if letter in target:
+            fresh = next(c for c in _LETTERS if c not in own + target + "".join(names))
+            factors.append(np.eye(n))
+            names.append(letter + fresh)
+            letter = fresh
+        elif letter not in "".join(names):
+            factors.append(np.ones(n))
+            names.append(letter)
+        target += letter
+    return FUNCTIONS["einsum"](f"{','.join(names)}->{target}", *factors)
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@primitive(
+    lambda g, index, operands, *, subscripts: einsum_gradient(g, index, operands, subscripts),
+    example=lambda rng: [
+        (rng.normal(size=(2, 3)), rng.normal(size=(3, 4)), {"subscripts": "ij,jk->ik"}),
+        (rng.normal(size=(2, 3, 4)), {"subscripts": "ijk->ki"}),
+        (rng.normal(size=(3, 3)), {"subscripts": "ii->i"}),
+        (rng.normal(size=(3, 3)), {"subscripts": "ii->"}),
+        (rng.normal(size=(5, 2, 3)), rng.normal(size=(3, 4)), {"subscripts": "Aij,jk->Aik"}),
+    ],
+    expects="one term of subscripts for each operand, one letter for each of its axes",
+    called=_called,
+)
+def einsum(*operands: Any, subscripts: str) -> Any:
+    """The sum of products over named axes: `einsum(subscripts, *operands)`, as NumPy's.
+
+    >>> einsum("ij,j->i", np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([5.0, 6.0]))
+    array([17., 39.])
+    """
+    return np.einsum(subscripts, *operands, optimize=len(operands) > 1)

@@ -1,0 +1,142 @@
+"""Softmax and its relatives: weights that sum to 1, their logarithms, and the loss on them.
+
+All take a tensor or an array of scores of any shape, and subtract the largest score first, so
+that no finite score overflows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.operand import Axis
+from minigrad.ops.reductions import spread
+from minigrad.primitive import primitive
+from minigrad.symbol import opaque
+
+
+def _cases(rng: np.random.Generator) -> list[Any]:
+    x = rng.normal(size=(2, 3, 4))
+    return [(x,), (x, 1), (x, {"axis": 0})]
+
+
+def _shifted(x: Any, axis: Axis) -> Any:
+    """x minus its largest value, and that value; −inf alone counts as the lowest finite number."""
+    lowest = np.finfo(x.dtype).min if x.dtype.kind == "f" else None
+    top = x.max(axis=axis, keepdims=True, initial=lowest) if lowest else x.max(axis, keepdims=True)
+    return x - top, top
+
+
+@primitive(
+    lambda g, out, *, axis: out * (g - (g * out).sum(axis=axis, keepdims=True)),
+    example=_cases,
+    composed=lambda x, axis: np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True),
+)
+def softmax(x: Any, axis: Axis = -1) -> Any:
+    """Positive weights eˣ / Σ eˣ that sum to 1 along the axis.
+
+    Where all scores are −inf there is nothing to choose from: the weights are 0, and so is the
+    gradient.
+
+    >>> softmax(np.array([1000.0, 1000.0, -np.inf]))
+    array([0.5, 0.5, 0. ])
+    """
+    weights = np.exp(_shifted(x, axis)[0])
+    # The largest score contributes e⁰ = 1, so a sum below 1 belongs to a row of −inf.
+    return weights / np.maximum(weights.sum(axis=axis, keepdims=True), 1)
+
+
+@primitive(
+    lambda g, out, *, axis: g - np.exp(out) * g.sum(axis=axis, keepdims=True),
+    example=_cases,
+    composed=lambda x, axis: x - np.log(np.exp(x).sum(axis=axis, keepdims=True)),
+)
+def log_softmax(x: Any, axis: Axis = -1) -> Any:
+    """The logarithm of `softmax`, exact also where the weight itself underflows to 0.
+
+    >>> log_softmax(np.array([-1000.0, 0.0, 1000.0]))
+    array([-2000., -1000.,     0.])
+    """
+    shifted, _ = _shifted(x, axis)
+    return shifted - np.log(np.maximum(np.exp(shifted).sum(axis=axis, keepdims=True), 1))
+
+
+@primitive(
+    lambda g, x, *, axis: spread(g, x.shape, axis) * softmax(x, axis),
+    example=lambda rng: [
+        (rng.normal(size=(2, 3, 4)),),
+        (rng.normal(size=(2, 3, 4)), {"axis": (0, -1), "keepdims": True}),
+    ],
+    composed=lambda x, axis, keepdims: np.log(np.exp(x).sum(axis=axis, keepdims=keepdims)),
+)
+def logsumexp(x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
+    """log Σ eˣ, a smooth maximum; −inf where all scores are.
+
+    >>> logsumexp(np.array([1000.0, 1000.0]))
+    np.float64(1000.6931471805599)
+    """
+    shifted, top = _shifted(x, axis)
+    with np.errstate(divide="ignore"):  # log 0 is what −inf means here
+        total = np.log(np.exp(shifted).sum(axis=axis, keepdims=True)) + top
+    return total if keepdims else total.squeeze(axis)
+
+
+@opaque
+def one_hot(targets: Any, shape: tuple[int, ...]) -> Any:
+    """1 at each target's class and 0 elsewhere; a row of 0 for a target that is no class."""
+    return targets[..., None] == np.arange(shape[-1])
+
+
+@opaque
+def target_weights(targets: Any, ignore_index: int, reduction: str) -> Any:
+    """How much each target counts: 0 if ignored, 1, or 1/n under "mean"."""
+    counted = targets != ignore_index
+    total = np.maximum(counted.sum(), 1) if reduction == "mean" else 1
+    return (counted / total)[..., None]
+
+
+@primitive(
+    lambda g, logits, targets, *, ignore_index, reduction: (
+        np.expand_dims(g, -1)
+        * target_weights(targets, ignore_index, reduction)
+        * (softmax(logits, -1) - one_hot(targets, logits.shape))
+    ),
+    None,
+    example=lambda rng: [
+        (rng.normal(size=(2, 3, 4)), rng.integers(0, 4, (2, 3))),
+        (rng.normal(size=(3, 4)), np.array([1, -100, 3])),
+        (rng.normal(size=(3, 4)), np.array([1, 0, 3]), {"reduction": "sum", "ignore_index": 0}),
+        (rng.normal(size=(3, 4)), np.array([1, 0, 3]), {"reduction": "none"}),
+    ],
+    expects="logits (..., classes), and one integer target below classes for each row",
+)
+def cross_entropy(
+    logits: Any, targets: Any, *, ignore_index: int = -100, reduction: str = "mean"
+) -> Any:
+    """−log of the probability that softmax gives to the target, from the logits.
+
+    Args: logits (..., classes), targets (...) integers; a target equal to `ignore_index` does not
+    count. `reduction` is "mean" (over the targets that count; 0 if none does), "sum" or "none".
+    Errors: `IndexError` for a target that is no class, `ValueError` for shapes and reductions.
+
+    >>> float(cross_entropy(np.array([[1000.0, -1000.0]]), [1]))
+    2000.0
+    """
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f'reduction={reduction!r}; it is "mean", "sum" or "none".')
+    if targets.dtype.kind not in "iu" or targets.shape != logits.shape[:-1]:
+        raise ValueError(
+            f"targets of shape {targets.shape} and dtype {targets.dtype} for logits of shape "
+            f"{logits.shape}."
+        )
+    counted = targets != ignore_index
+    wrong = counted & ((targets < 0) | (targets >= logits.shape[-1]))
+    if wrong.any():
+        raise IndexError(f"target {targets[wrong][0]} is none of {logits.shape[-1]} classes.")
+    chosen = np.where(counted, targets, 0)[..., None]
+    losses = -np.take_along_axis(log_softmax(logits, -1), chosen, -1)[..., 0]
+    losses = np.where(counted, losses, 0.0)
+    if reduction == "none":
+        return losses
+    return losses.sum() / (np.maximum(counted.sum(), 1) if reduction == "mean" else 1)

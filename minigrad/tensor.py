@@ -1,0 +1,346 @@
+"""The tensor: an array, its gradient and its name, and how operators and NumPy reach primitives.
+
+Every method here hands over to the primitive of the same name; what the primitives compute is
+told in `ops`, and how the results are recorded in `tape`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from minigrad import modes, tape
+from minigrad.operand import FUNCTIONS
+from minigrad.tape import Array, Node, Variable
+
+Hook = Callable[[Any], Any]
+
+
+def as_array(data: Any, dtype: Any = None) -> Array:
+    """A fresh array of real numbers; Python's own become float64, bools stay what they are.
+
+    >>> as_array([1, 2]).dtype
+    dtype('float64')
+    """
+    if isinstance(data, (list, tuple)) and any(isinstance(x, Variable) for x in data):
+        raise TypeError("a list of tensors would lose their gradients here; use minigrad.stack.")
+    if isinstance(data, Variable):
+        data = data._data
+    try:
+        array = np.array(data, dtype=dtype)
+    except ValueError as error:
+        raise ValueError(f"a tensor needs rows of equal length: {error}") from error
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"a tensor holds real numbers; {data!r:.60} has dtype {array.dtype}.")
+    own = isinstance(data, (np.ndarray, np.generic)) or dtype is not None
+    return array.astype(np.float64) if array.dtype.kind in "iu" and not own else array
+
+
+class Tensor(Variable):
+    """An array that remembers how it was computed.
+
+    Args:
+        data: numbers, nested lists, an array or a tensor; copied. Python numbers and lists become
+            float64 (bools stay bool), arrays keep their dtype.
+        requires_grad: whether `backward` shall leave a gradient here. Floating point only.
+        dtype: a NumPy dtype to convert to.
+        name: any text; shown in drawings, steps and messages.
+
+    Errors: `TypeError` for anything but real numbers, and for an integer tensor that requires a
+    gradient; `ValueError` for rows of unequal length.
+
+    >>> x = Tensor([1.0, 2.0], requires_grad=True, name="x")
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    array([2., 4.])
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self, data: Any, requires_grad: bool = False, *, dtype: Any = None, name: str | None = None
+    ) -> None:
+        self._data = as_array(data, dtype)
+        self._node = None
+        self._token = None
+        if requires_grad:
+            self.requires_grad = True
+        if name is not None:
+            self.name = name
+
+    @staticmethod
+    def _wrap(data: Array, node: Node | None = None) -> Tensor:
+        tensor = _new(Tensor)
+        tensor._data = data
+        tensor._node = node
+        tensor._token = None
+        return tensor
+
+    # ------------------------------------------------------------------- the value and its place
+
+    @property
+    def data(self) -> Array:
+        """The array. Writing to it changes this tensor and nothing else: what a recorded
+        backward or a view still needs is copied first."""
+        return self._lend()
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        if value is self._data:  # `t.data -= step` ends here
+            return
+        array = as_array(value, self.dtype)
+        if array.shape != self.shape:
+            raise ValueError(f"data of shape {array.shape} cannot replace {self._place()}.")
+        self._data, self._token = array, None
+
+    @property
+    def grad(self) -> Array | None:
+        """The gradient, an array of this shape and dtype; None where none was computed.
+
+        Leaves add up over several backward passes: set it to None in between. Of intermediates
+        it is kept only under `trace()` or after `retain_grad()`.
+        """
+        node = self._node
+        if node is None:
+            return None
+        if not (node.primitive is None or node.retain):
+            warnings.warn(
+                f"the gradient of {node} is not kept, since it is no leaf. Call "
+                "retain_grad() on it before backward, or compute it under minigrad.trace().",
+                stacklevel=2,
+            )
+        gradient: Array | None = node.grad
+        return gradient
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if value is not None:
+            value = as_array(value, self.dtype)
+            if value.shape != self.shape:
+                raise ValueError(f"a gradient of shape {value.shape} cannot be {self._place()}'s.")
+        self._place().grad = value
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether a gradient can reach this tensor."""
+        return self._node is not None and self._node.requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if not self.is_leaf:
+            raise RuntimeError("only a leaf can be set to require a gradient; see detach().")
+        if value and self.dtype.kind != "f":
+            raise TypeError(
+                f"only floating point can require a gradient, and this is {self.dtype}. "
+                "Write Tensor(data, requires_grad=True, dtype=float), or 1.0 for 1."
+            )
+        self._place().requires_grad = bool(value)
+
+    @property
+    def name(self) -> str | None:
+        """The name shown in drawings, steps and messages; any text."""
+        return None if self._node is None else self._node.name
+
+    @name.setter
+    def name(self, value: str | None) -> None:
+        self._place().name = value
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the user made it, rather than a recorded op."""
+        return self._node is None or self._node.primitive is None
+
+    shape = property(lambda self: self._data.shape, doc="The lengths of the axes.")
+    ndim = property(lambda self: self._data.ndim, doc="The number of axes.")
+    size = property(lambda self: self._data.size, doc="The number of entries.")
+    dtype = property(lambda self: self._data.dtype, doc="The NumPy dtype.")
+
+    def _place(self) -> Node:
+        if self._node is None:
+            self._node = Node(self._data.shape, self._data.dtype, False)
+        return self._node
+
+    # --------------------------------------------------------------------------------- gradients
+
+    def backward(self, gradient: Any = None, *, retain_graph: bool = False) -> None:
+        """Adds the derivative of (self · gradient).sum() to `.grad` of every leaf behind this.
+
+        Args: `gradient`, of exactly this shape, may be left out for one element; with
+        `retain_graph` the same graph can be gone through again.
+        Errors: `RuntimeError` if nothing behind this requires a gradient, if `gradient` is
+        needed, or if an earlier backward let go what is needed; `ValueError` for its shape.
+        """
+        tape.backward(self, gradient, retain_graph=retain_graph)
+
+    def retain_grad(self) -> Tensor:
+        """Keeps the gradient of this intermediate too; returns the tensor."""
+        self._place().retain = True
+        return self
+
+    def register_hook(self, hook: Hook) -> Callable[[], None]:
+        """Calls `hook(gradient)` whenever the complete gradient of this tensor is known.
+
+        What it returns, if not None, goes on in the gradient's place. Returns a function that
+        takes the hook off again.
+
+        >>> x = Tensor(2.0, requires_grad=True)
+        >>> remove = x.register_hook(lambda gradient: 10 * gradient)
+        >>> (3 * x).backward()
+        >>> float(x.grad)
+        30.0
+        """
+        if not self.requires_grad:
+            raise RuntimeError("no gradient reaches this tensor, so its hook would never be run.")
+        node = self._place()
+        node.hooks = (*node.hooks, hook)
+
+        def remove() -> None:
+            node.hooks = tuple([other for other in node.hooks if other is not hook])
+
+        return remove
+
+    def detach(self) -> Tensor:
+        """The same values without history; writing to either leaves the other alone."""
+        result = self._wrap(self._data.view())
+        result._view_of([self])
+        return result
+
+    # ------------------------------------------------------------------------------- conversions
+
+    def item(self) -> Any:
+        """The one number in it, as a Python number."""
+        return self._data.item()
+
+    def tolist(self) -> Any:
+        """The values as (nested lists of) Python numbers."""
+        return self._data.tolist()
+
+    def numpy(self) -> Array:
+        """The array, as `data`."""
+        return self._lend()
+
+    def copy(self) -> Tensor:
+        """A new tensor with the same history: a recorded copy."""
+        return FUNCTIONS["astype"](self, self.dtype)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        if copy or (dtype is not None and dtype != self.dtype):
+            return self._data.astype(dtype or self.dtype)
+        view = self._data.view()
+        view.flags.writeable = False  # what NumPy reads here may be needed by a backward
+        return view
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._lend().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._data.__dlpack_device__()
+
+    def __reduce__(self) -> Any:  # pickle and deepcopy: a recorded graph does not travel
+        wants = self.requires_grad and self.is_leaf
+        gradient = self._node.grad if self._node is not None and wants else None
+        return _rebuild, (type(self), self._data, wants, self.name, gradient)
+
+    def __float__(self) -> float:
+        return float(self._data.item())
+
+    def __int__(self) -> int:
+        return int(self._data.item())
+
+    def __bool__(self) -> bool:
+        return bool(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.ndim == 0:
+            raise TypeError("a 0-d tensor has no rows to go through; item() gives its number.")
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        name = f" {self.name!r}" if self.name else ""
+        made = f", from {self._node.primitive.name}" if self._node and self._node.primitive else ""
+        wants = ", requires_grad" if self.requires_grad and self.is_leaf else ""
+        if self.size <= 8:
+            values = np.array2string(self._data, precision=4, separator=", ").replace("\n", "")
+        else:
+            values = f"{self._data.min():.4g} … {self._data.max():.4g}"
+        return f"<Tensor{name} {self.shape} {self.dtype}: {values}{made}{wants}>"
+
+    def __str__(self) -> str:
+        return str(self._data)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item() if spec and self.size == 1 else str(self), spec)
+
+    # ------------------------------------------------------------------------ primitives and NumPy
+
+    def _read(self, function: Callable[..., Any], *inputs: Any, **options: Any) -> Any:
+        values = {name: _values(x) for name, x in options.items()}
+        return function(*[_values(x) for x in inputs], **values)
+
+    def __iadd__(self, other: Any) -> Tensor:
+        return self._in_place(np.add, other)
+
+    def __isub__(self, other: Any) -> Tensor:
+        return self._in_place(np.subtract, other)
+
+    def __imul__(self, other: Any) -> Tensor:
+        return self._in_place(np.multiply, other)
+
+    def __itruediv__(self, other: Any) -> Tensor:
+        return self._in_place(np.divide, other)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if modes.current.get().recording:
+            raise RuntimeError(
+                "a tensor cannot be written to while results are recorded: its gradient would be "
+                "another's. Use minigrad.where or masked_fill, or write inside no_grad()."
+            )
+        self._lend()[_values(index)] = _values(value)
+
+    def _in_place(self, ufunc: np.ufunc, other: Any) -> Tensor:
+        """`t += v`: in place where nothing is recorded, otherwise a new tensor."""
+        if not modes.current.get().recording:
+            ufunc(self._lend(), _values(other), out=self._data, casting="same_kind")
+            return self
+        if self.is_leaf and self.requires_grad:
+            raise RuntimeError(
+                "a leaf that requires a gradient cannot be changed in place while results are "
+                "recorded. Update it inside no_grad(), or write a = a + b for a new tensor."
+            )
+        result: Tensor = FUNCTIONS[ufunc.__name__](self, other)
+        return result
+
+    def astype(self, dtype: Any) -> Tensor:
+        """Another floating-point dtype, recorded."""
+        return FUNCTIONS["astype"](self, dtype)
+
+    def argmax(self, axis: SupportsIndex | None = None) -> Any:
+        """The index of the largest entry (along an axis), an integer or an integer array."""
+        return self._data.argmax(axis)
+
+    def argmin(self, axis: SupportsIndex | None = None) -> Any:
+        """The index of the smallest entry (along an axis), an integer or an integer array."""
+        return self._data.argmin(axis)
+
+
+_new: Callable[[type[Tensor]], Tensor] = object.__new__
+
+
+def _values(x: Any) -> Any:
+    """Arrays in the place of tensors, also inside a tuple or list."""
+    if isinstance(x, (tuple, list)):
+        return type(x)([_values(item) for item in x])
+    return x._data if isinstance(x, Variable) else x
+
+
+def _rebuild(kind: type[Tensor], data: Array, wants: bool, name: str | None, grad: Any) -> Tensor:
+    tensor = kind(data, requires_grad=wants, name=name)
+    if grad is not None:
+        tensor.grad = grad
+    return tensor

@@ -1,0 +1,1 @@
+"""What the `minigrad` command does, for each of its commands."""
