@@ -15,13 +15,22 @@ def say(english: str, chinese: str) -> None:
 
 
 def loss_of(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    product = a * b
-    return product * product + c * product  # the product is used twice: both ways add up
+    product: Tensor = a * b
+    loss: Tensor = product * product + c * product  # three uses of the product: all add up
+    return loss
 
 
 numbers = {"a": 2.0, "b": -3.0, "c": 1.0}
-a, b, c = (Tensor(value, requires_grad=True, name=name) for name, value in numbers.items())
 
+
+def nudge(name: str, h: float = 1e-6) -> float:
+    """Measure how fast the loss follows one number: no calculus, two evaluations."""
+    up, down = (numbers | {name: numbers[name] + step} for step in (h, -h))
+    rise = loss_of(*map(Tensor, up.values())).item() - loss_of(*map(Tensor, down.values())).item()
+    return rise / (2 * h)
+
+
+a, b, c = leaves = [Tensor(x, requires_grad=True, name=name) for name, x in numbers.items()]
 loss = loss_of(a, b, c)
 loss.backward()
 say(f"loss = (ab)² + c·ab = {loss.item():g}", f"损失 = (ab)² + c·ab = {loss.item():g}")
@@ -31,19 +40,17 @@ slope = 2 * a.item() * b.item() + c.item()
 by_hand = {"a": slope * b.item(), "b": slope * a.item(), "c": a.item() * b.item()}
 
 say("\n    gradient   by hand   by a nudge", "\n       梯度      手算      轻推一下")
-for tensor, name in ((a, "a"), (b, "b"), (c, "c")):
-    h = 1e-6
-    more, less = numbers | {name: numbers[name] + h}, numbers | {name: numbers[name] - h}
-    rise = loss_of(*map(Tensor, more.values())).item() - loss_of(*map(Tensor, less.values())).item()
-    nudge = rise / (2 * h)
-    print(f"{name}   {tensor.grad:8.3f}  {by_hand[name]:8.3f}     {nudge:8.3f}")
-    if tensor.grad != by_hand[name] or abs(nudge - by_hand[name]) > 1e-6:
-        raise SystemExit(f"the gradient at {name} is not what the blackboard says")
+stepped = []
+for leaf, name in zip(leaves, numbers, strict=True):
+    assert leaf.grad is not None, "backward() should have filled it"
+    print(f"{name}   {leaf.grad:8.3f}  {by_hand[name]:8.3f}     {nudge(name):8.3f}")
+    assert leaf.grad == by_hand[name], "the gradient is not what the blackboard says"
+    assert abs(nudge(name) - by_hand[name]) < 1e-6, "the gradient is not what a nudge measures"
+    stepped.append(Tensor(leaf.data - 0.01 * leaf.grad))
 
-with_step = loss_of(*(Tensor(t.data - 0.01 * t.grad) for t in (a, b, c)))
+lower = loss_of(*stepped).item()
 say(
-    f"\nOne small step against the gradient: the loss falls to {with_step.item():.3f}.",
-    f"\n逆着梯度走一小步:损失降到 {with_step.item():.3f}。",
+    f"\nOne small step against the gradient: the loss falls to {lower:.3f}.",
+    f"\n逆着梯度走一小步:损失降到 {lower:.3f}。",
 )
-if not with_step.item() < loss.item():
-    raise SystemExit("a step against the gradient should lower the loss")
+assert lower < loss.item()

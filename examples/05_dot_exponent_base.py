@@ -9,6 +9,7 @@ import json
 import math
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ LESSON = json.loads((Path(__file__).parent / "data" / "lessons.json").read_text(
 LINEAR, COMPARE, BASE_2 = (LESSON["normalisations"][k] for k in ("linear_bad", "compare", "base2"))
 
 
-def say(english: str, chinese: str, found: Tensor, expected: object) -> None:
+def say(english: str, chinese: str, found: Tensor, expected: Any) -> None:
     """Print a claim with its numbers, and fail if they are not the expected ones."""
     print(chinese if "zh" in sys.argv else english, np.round(found.data, 4))
     np.testing.assert_allclose(found.data, expected, rtol=1e-9, atol=1e-15)

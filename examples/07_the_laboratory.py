@@ -44,10 +44,10 @@ ratios = {}
 narrow, wide = gradient_study(Settings(d_k=(16, 1024), rows=800)).widths
 for name in ("unscaled", "scaled"):
     places = [getattr(result, name).gradients for result in (narrow, wide)]
-    numbers = [[at["softmax input"].median, at["Q"].rms, at["V"].median] for at in places]
-    for result, row in zip((narrow, wide), numbers, strict=True):
-        print(f"{result.d_k:4} {name:9}" + "".join(f"{number:10.2g}" for number in row))
-    ratios[name] = np.divide(*numbers[::-1])
+    table = np.array([[at["softmax input"].median, at["Q"].rms, at["V"].median] for at in places])
+    for result, line in zip((narrow, wide), table, strict=True):
+        print(f"{result.d_k:4} {name:9}" + "".join(f"{number:10.2g}" for number in line))
+    ratios[name] = table[1] / table[0]
 
 typical, query, value = ratios["unscaled"]
 say("Without the scale the typical row dies,", "不缩放时,典型的一行梯度消失,")

@@ -5,6 +5,14 @@ Start with `tensor` for what a tensor is, `tape` for how it is recorded and walk
 """
 
 from minigrad import functional, ops
+from minigrad.check import (
+    GradcheckError,
+    check_primitive,
+    check_primitives,
+    detect_anomaly,
+    gradcheck,
+    gradgradcheck,
+)
 from minigrad.creation import arange, eye, full, ones, ones_like, rand, randn, zeros, zeros_like
 from minigrad.modes import enable_grad, no_grad, scope
 from minigrad.ops.elementwise import (

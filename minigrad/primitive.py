@@ -232,12 +232,12 @@ def _described(x: Any) -> str:
     return f"{x._data.shape} {x._data.dtype}{name}{where}"
 
 
-def _entrance(op: Primitive) -> Function:
+def entrance(op: Primitive) -> Function:
     """The function that is called. It tells the op's inputs from its options, nothing more."""
     arity, apply, defaults = len(op.rules), op.apply, op.defaults
     plain = _REQUIRED not in defaults.values()
 
-    def entrance(*args: Any, **options: Any) -> Any:
+    def of_some(*args: Any, **options: Any) -> Any:
         if plain and not options and len(args) == arity:
             return apply(args, defaults)
         for name in op.input_names[len(args) :]:
@@ -246,22 +246,22 @@ def _entrance(op: Primitive) -> Function:
             args = (*args, options.pop(name))
         return apply(args[:arity], op.bind(args[arity:], options))
 
-    def entrance_of_many(*args: Any, **options: Any) -> Any:
+    def of_many(*args: Any, **options: Any) -> Any:
         if args and isinstance(args[0], (list, tuple)):  # concatenate([a, b], axis)
             return apply(tuple(args[0]), op.bind(args[1:], options))
         return apply(args, op.bind((), options))
 
     if op.many:
-        return entrance_of_many
-    return _entrance_of_two(op) if arity == 2 and not defaults else entrance
+        return of_many
+    return _of_two(op) if arity == 2 and not defaults else of_some
 
 
-def _entrance_of_two(op: Primitive) -> Function:
+def _of_two(op: Primitive) -> Function:
     """`Primitive.apply` for two inputs and no options, which most of a graph is, at its thinnest."""
     forward, defaults = op.forward, op.defaults
     first, second = op.masks
 
-    def entrance(a: Any, b: Any) -> Any:
+    def of_two(a: Any, b: Any) -> Any:
         asked = 0
         like: Any = None
         left: Any
@@ -286,7 +286,7 @@ def _entrance_of_two(op: Primitive) -> Function:
             raise op.explained(error, (a, b)) from error
         return record(op, (a, b), (left, right), asked, defaults, out, like)
 
-    return entrance
+    return of_two
 
 
 def primitive(
@@ -325,7 +325,7 @@ def primitive(
 
     def define(forward: Function) -> Function:
         op = Primitive(forward, rules, example, expects, composed, no_second)
-        function = functools.wraps(forward)(_entrance(op))
+        function = functools.wraps(forward)(entrance(op))
         if called is not None:
             function = functools.wraps(forward)(functools.partial(called, function))
         function.primitive = op  # type: ignore[attr-defined]

@@ -83,7 +83,12 @@ def test_the_wheel_lists_and_runs_its_lessons_from_an_empty_folder(
     empty.mkdir()
     zipfile.ZipFile(wheel).extractall(installed)
     # -P keeps the current folder off the import path; the checkout must not be found either.
-    start = [sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, {str(installed)!r}); {RUN}"]
+    start = [
+        sys.executable,
+        "-P",
+        "-c",
+        f"import sys; sys.path.insert(0, {str(installed)!r}); {RUN}",
+    ]
     listed, ran = (
         subprocess.run(
             [*start, "examples", *arguments],

@@ -419,7 +419,9 @@ def _draw_map(
     for axis, count in ((axes.xaxis, columns), (axes.yaxis, rows)):
         step = max(1, count // 12)
         axis.set_ticks(np.arange(0, count, step) + 0.5, [str(i) for i in range(0, count, step)])
-    axes.figure.colorbar(mesh, ax=axes, shrink=0.85)
+    bar = axes.figure.colorbar(mesh, ax=axes, shrink=0.85)
+    # By default it becomes a bitmap in SVG, which the page's security policy would not load.
+    bar.solids.set(rasterized=False, edgecolor="face")
     if values.size > 400:
         return
     for (row, column), value in np.ndenumerate(values):
@@ -575,6 +577,7 @@ thead tr:last-child th { border-bottom: 1px solid var(--rule); }
 th.unscaled { color: var(--unscaled); } th.scaled { color: var(--scaled); }
 td.first { border-left: 1px solid var(--rule); }
 tbody th { font-weight: 500; }
+tr > :first-child { position: sticky; left: 0; background: var(--paper); }
 tbody tr.heading th { text-align: left; padding-top: .8rem; font-weight: 700; }
 tbody tr:not(.heading):hover { background: var(--tint); }
 </style>

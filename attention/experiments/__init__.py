@@ -6,7 +6,13 @@ the command line do that), and no gradient is worked out by hand: all come from 
 
 from attention.experiments.checks import Check, closed_form_checks
 from attention.experiments.differences import DifferenceCheck, failed_checks
-from attention.experiments.findings import head_findings, study_findings
+from attention.experiments.export import study_csv, study_json
+from attention.experiments.findings import (
+    checks_sentence,
+    format_number,
+    head_findings,
+    study_findings,
+)
 from attention.experiments.heads import (
     HeadResult,
     HeadStudy,
@@ -43,9 +49,11 @@ __all__ = [
     "Table",
     "TableRow",
     "WidthResult",
+    "checks_sentence",
     "closed_form_checks",
     "expected_maximum",
     "failed_checks",
+    "format_number",
     "gradient_study",
     "head_findings",
     "head_study",
@@ -54,7 +62,9 @@ __all__ = [
     "lesson_stream",
     "load_qkv",
     "score_kurtosis",
+    "study_csv",
     "study_findings",
+    "study_json",
     "study_notes",
     "study_tables",
 ]

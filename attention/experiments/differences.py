@@ -46,7 +46,8 @@ class DifferenceCheck:
         d_k: the width of queries and keys.
         scaled: whether the scale was applied.
         rows: how many rows were judged.
-        unsaturated: how many of the queries in the sample had no weight above .99.
+        queries: how many queries the sample has.
+        unsaturated: how many of them have no weight above .99.
         skipped: how many rows are so small that rounding in float64 hides whether they are right.
         worst: the largest relative error of a row.
         smallest: the smallest norm of a row that was judged, over its sampled entries.
@@ -56,6 +57,7 @@ class DifferenceCheck:
     d_k: int
     scaled: bool
     rows: int
+    queries: int
     unsaturated: int
     skipped: int
     worst: float
@@ -119,7 +121,7 @@ def failed_checks(checks: Sequence[DifferenceCheck]) -> list[str]:
     """Return what is wrong: each check that failed, and each place where no row could be judged.
 
     Example:
-        >>> failed_checks([DifferenceCheck("Q", 4, True, 4, 4, 0, 0.5, 1.0)])
+        >>> failed_checks([DifferenceCheck("Q", 4, True, 4, 8, 8, 0, 0.5, 1.0)])
         ['Q at d_k = 4 with the scale: relative error 0.5']
     """
     wrong = [
@@ -211,6 +213,7 @@ def _check_place(
         d_k=loss.values["Q"].shape[-1],
         scaled=scaled,
         rows=len(errors),
+        queries=largest.size,
         unsaturated=int((largest <= DEAD_WEIGHT).sum()),
         skipped=skipped,
         worst=max(errors, default=0.0),

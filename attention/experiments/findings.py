@@ -7,11 +7,12 @@ expected effect, the sentence says so. Nothing is measured here.
 from collections.abc import Mapping, Sequence
 from statistics import median
 
+from attention.experiments.differences import DifferenceCheck
 from attention.experiments.heads import HeadStudy
 from attention.experiments.regime import Regime
 from attention.experiments.study import GradientStudy, WidthResult
 
-__all__ = ["format_number", "head_findings", "study_findings"]
+__all__ = ["checks_sentence", "format_number", "head_findings", "study_findings"]
 
 Sentences = tuple[str, str, str]
 
@@ -94,19 +95,51 @@ HEADS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+CHECKED = {
+    "en": "Gradients against finite differences (float64, random upstream): the worst relative "
+    "error of a row is {worst}, in {rows} rows with norms down to {smallest}; {skipped} more are "
+    "too small to judge in float64. {unsaturated} of the {queries} queries are not saturated.",
+    "zh": "梯度与有限差分对照（float64，随机上游梯度）：{rows} 行中最大的相对误差是 {worst}，行范数最小到 "
+    "{smallest}；另有 {skipped} 行小得在 float64 下无法判断。{queries} 个查询中有 {unsaturated} 个没有饱和。",
+}
+
+
+def checks_sentence(checks: Sequence[DifferenceCheck], language: str = "en") -> str:
+    """Say how well the gradients agree with finite differences.
+
+    Args:
+        checks: at least one check.
+        language: `en` or `zh`.
+
+    Example:
+        >>> check = DifferenceCheck("softmax input", 4, True, 4, 8, 8, 1, 2e-9, 0.5)
+        >>> checks_sentence([check])[-37:]
+        '8 of the 8 queries are not saturated.'
+    """
+    queries = [check for check in checks if check.place == "softmax input"]
+    return CHECKED[language].format(
+        worst=format_number(max(check.worst for check in checks)),
+        rows=sum(check.rows for check in checks),
+        smallest=format_number(min(check.smallest for check in checks if check.rows)),
+        skipped=sum(check.skipped for check in checks),
+        unsaturated=sum(check.unsaturated for check in queries),
+        queries=sum(check.queries for check in queries),
+    )
+
+
 def format_number(value: float) -> str:
     """Write a number with three digits, short enough for a table: 31.8, 0.0021, 2.7e-06.
 
     Example:
-        >>> [format_number(x) for x in (0.0, 31.77, 1234.5, 0.00212, 2.71e-6)]
-        ['0', '31.8', '1234', '0.00212', '2.7e-06']
+        >>> [format_number(x) for x in (0.0, 1.0, 31.77, 1234.5, 0.00212, 2.71e-6)]
+        ['0', '1.00', '31.8', '1234', '0.00212', '2.7e-06']
     """
     if value == 0:
         return "0"
     size = abs(value)
     if size < 1e-3 or size >= 1e5:
         return f"{value:.1e}"
-    return f"{value:.0f}" if size >= 1000 else f"{value:.3g}"
+    return f"{value:.0f}" if size >= 999.5 else f"{value:#.3g}".removesuffix(".")
 
 
 def study_findings(study: GradientStudy, language: str = "en") -> Sentences:
@@ -142,10 +175,15 @@ def _typical_row(texts: Mapping[str, str], width: WidthResult) -> str:
         d_k=width.d_k,
         unscaled=format_number(without),
         scaled=format_number(with_scale),
-        ratio=format_number(with_scale / without) if without else "∞",
+        ratio=_times(with_scale / without) if without else "∞",
         dead=f"{unscaled.dead_rows:.0%}",
         dead_scaled=f"{scaled.dead_rows:.0%}",
     )
+
+
+def _times(ratio: float) -> str:
+    """A factor as one says it, 900,000, while it is not too long to say."""
+    return f"{float(f'{ratio:.2g}'):,.0f}" if 10.0 <= ratio < 1e9 else format_number(ratio)
 
 
 def _query_rms(texts: Mapping[str, str], widths: Sequence[WidthResult]) -> str:
@@ -210,10 +248,10 @@ def head_findings(study: HeadStudy, language: str = "en") -> Sentences:
 
 
 def format_index(index: tuple[int, ...]) -> str:
-    """Write where a head stands, counted from 0: `3.11` is head 11 of layer 3.
+    """Write where a head stands on the leading axes of its file, as NumPy would index it.
 
     Example:
         >>> format_index((3, 11)), format_index(())
-        ('3.11', '0')
+        ('[3, 11]', '[...]')
     """
-    return ".".join(map(str, index)) or "0"
+    return f"[{', '.join(map(str, index)) or '...'}]"

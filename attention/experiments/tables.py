@@ -59,7 +59,7 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
         "predicted": "theory",
         "largest": "max p",
         "entropy": "entropy",
-        "jacobian mean": "‖J‖ mean",
+        "jacobian mean": "‖J‖",
         "jacobian median": "median",
         "dead": "dead",
         "starved": "starved",
@@ -86,9 +86,9 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
         "layers": "逐层",
         "spread": "标准差",
         "predicted": "理论",
-        "largest": "最大权重",
+        "largest": "max p",
         "entropy": "熵",
-        "jacobian mean": "‖J‖ 均值",
+        "jacobian mean": "‖J‖",
         "jacobian median": "中位数",
         "dead": "死行",
         "starved": "饥饿",
@@ -109,8 +109,9 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
 
 NOTES: Mapping[str, tuple[str, ...]] = {
     "en": (
-        "spread: standard deviation of what enters the softmax; entropy in nats; J: the softmax's "
-        "Jacobian, its Frobenius norm; dead: rows with a weight above .99; starved: queries with "
+        "spread: standard deviation of what enters the softmax; max p: the mean largest "
+        "weight; entropy in nats; ‖J‖: the "
+        "Frobenius norm of the softmax's Jacobian, its mean and its median; dead: rows with a weight above .99; starved: queries with "
         "‖∂L/∂q‖ < 1e-3; zeros: exact zeros at the softmax input in float32.",
         "The softmax input is measured after the scale, so 1/√d_k is not mixed in. At Q, K, W_Q "
         "and W_K the factor 1/√d_k is in the scaled gradient and missing from the other: a row "
@@ -121,7 +122,8 @@ NOTES: Mapping[str, tuple[str, ...]] = {
         "sharp attention means, and no vanishing through the softmax.",
     ),
     "zh": (
-        "标准差：进入 softmax 的数的标准差；熵以 nat 计；J：softmax 的雅可比矩阵，取 Frobenius 范数；"
+        "标准差：进入 softmax 的数的标准差；熵以 nat 计；max p：最大权重的均值；‖J‖：softmax "
+        "雅可比矩阵的 Frobenius 范数，先均值后中位数；"
         "死行：有一个权重超过 .99 的行；饥饿：‖∂L/∂q‖ < 1e-3 的查询；零：float32 下 softmax 输入处恰为 0 "
         "的梯度。",
         "softmax 输入处的梯度在缩放之后测量，所以不含 1/√d_k。在 Q、K、W_Q、W_K 处，缩放时的梯度带有因子 "
@@ -281,7 +283,7 @@ def _head_cells(regime: Regime) -> tuple[str, ...]:
     return (
         format_number(regime.spread),
         f"{regime.largest_weight:.2f}",
-        _percent(regime.dead_rows),
+        f"{regime.dead_rows:.0%}",
         format_number(regime.gradients["softmax input"].median),
         format_number(regime.gradients["Q"].rms),
     )

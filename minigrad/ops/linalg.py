@@ -91,17 +91,19 @@ def explicit(subscripts: str, shapes: list[tuple[int, ...]]) -> str:
 def einsum_gradient(g: Any, position: int, operands: Any, subscripts: str) -> Any:
     """The gradient at one operand: again an einsum, of the upstream and the other operands.
 
-    An index that only this operand has was summed, so its gradient is repeated along it: a vector
-    of ones does that. An index that it has twice took a diagonal: an identity matrix does that.
+    An index that only this operand has (or has at full length) was summed, so its gradient is
+    repeated along it: a vector of ones does that. An index that it has twice took a diagonal: an
+    identity matrix does that.
     """
     terms, _, out = subscripts.partition("->")
     inputs = terms.split(",")
     own, shape = inputs[position], operands[position].shape
-    factors, names = [g], [out]
-    for i, (operand, term) in enumerate(zip(operands, inputs, strict=True)):
-        if i != position:
-            factors.append(operand)
-            names.append(term)
+    others = [i for i in range(len(inputs)) if i != position]
+    factors = [g, *[operands[i] for i in others]]
+    names = [out, *[inputs[i] for i in others]]
+    lengths = dict.fromkeys("".join(names), 1)
+    for name, factor in zip(names, factors, strict=True):
+        lengths |= {c: n for c, n in zip(name, factor.shape, strict=True) if n != 1}
     target = ""
     for letter, n in zip(own, shape, strict=True):
         if letter in target:
@@ -109,7 +111,7 @@ def einsum_gradient(g: Any, position: int, operands: Any, subscripts: str) -> An
             factors.append(np.eye(n))
             names.append(letter + fresh)
             letter = fresh
-        elif letter not in "".join(names):
+        elif lengths.get(letter) != n:
             factors.append(np.ones(n))
             names.append(letter)
         target += letter

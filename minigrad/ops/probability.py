@@ -139,4 +139,4 @@ def cross_entropy(
     losses = np.where(counted, losses, 0.0)
     if reduction == "none":
         return losses
-    return losses.sum() / (np.maximum(counted.sum(), 1) if reduction == "mean" else 1)
+    return losses.sum() / (max(int(counted.sum()), 1) if reduction == "mean" else 1)

@@ -1,7 +1,6 @@
 """`minigrad examples` lists, runs and copies the lessons. What the lessons claim is tested in
 `tests/test_examples.py`; finding them in a wheel, in `tests/test_packaging.py`."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -75,7 +74,9 @@ def test_the_locale_chooses_the_language(
 # ------------------------------------------------------------------------------------- running
 
 
-@pytest.mark.parametrize("name", ["2", "02", "02_", "02_cat_eats_fish", "02_cat_eats_fish.py", "cat"])
+@pytest.mark.parametrize(
+    "name", ["2", "02", "02_", "02_cat_eats_fish", "02_cat_eats_fish.py", "cat"]
+)
 def test_a_lesson_is_found_by_number_name_or_beginning(name: str) -> None:
     (found,) = matching_examples(name, all_examples())
     assert found.path.name == "02_cat_eats_fish.py"
@@ -178,5 +179,5 @@ def test_a_file_is_written_whole_or_not_at_all(
     monkeypatch.setattr(Path, "write_bytes", full_disk)
     with pytest.raises(OSError, match="no space left"):
         write_whole(target, b"after")
-    assert os.listdir(tmp_path) == ["lesson.py"]
+    assert list(tmp_path.iterdir()) == [target]
     assert target.read_text(encoding="utf-8") == "before"

@@ -1,0 +1,362 @@
+"""Gradients against finite differences, entry by entry, in float64.
+
+For every entry of every input the function is evaluated one and two steps to either side. From
+that come the slope, its noise (rounding, and what changes with the step) and the slopes on either
+side, which tell a kink from a mistake. The upstream gradients are random, several at a time, since
+an upstream of ones hides mistakes (the rows of a softmax sum to 1 whatever its rule does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from minigrad.modes import enable_grad
+from minigrad.tape import Array, Node, grad, history
+from minigrad.tensor import Tensor
+
+Function = Callable[..., Any]
+
+
+class GradcheckError(AssertionError):
+    """A gradient that is wrong, or that cannot be checked; `report` has the details."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(str(report))
+        self.report = report
+
+
+@dataclass
+class InputReport:
+    """What was found at one input: arrays have the input's shape, with a leading axis of seeds."""
+
+    position: int
+    name: str
+    analytic: Array
+    numeric: Array
+    noise: Array
+    wrong: Array
+    kinks: Array
+    shares: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether no entry is wrong."""
+        return not self.wrong.any()
+
+    @property
+    def unresolved(self) -> int:
+        """How many entries drown in the noise of the differences, whatever the seed."""
+        size = np.maximum(np.abs(self.analytic), np.abs(self.numeric))
+        return int(((size <= self.noise) & (self.noise > 0)).all(axis=0).sum())
+
+    @property
+    def relative_error(self) -> Array:
+        """|analytic − numeric| over the larger of the two; 0 where both are 0."""
+        size = np.maximum(np.abs(self.analytic), np.abs(self.numeric))
+        error = np.abs(self.analytic - self.numeric)
+        return np.divide(error, size, out=np.zeros_like(error), where=error != 0)
+
+    def worst(self) -> tuple[int, tuple[int, ...]]:
+        """The seed and the index of the entry that is worst, among the wrong ones if any."""
+        error = np.nan_to_num(self.relative_error, nan=np.inf)
+        if self.wrong.any():
+            error = np.where(self.wrong, error, -1.0)
+        seed, *index = np.unravel_index(int(error.argmax()), error.shape)
+        return int(seed), tuple([int(i) for i in index])
+
+    def __str__(self) -> str:
+        head = f"input {self.position}{f' {self.name!r}' if self.name else ''}"
+        if self.analytic.size == 0:
+            return f"{head}: empty"
+        seed, index = self.worst()
+        where = f"[{', '.join(map(str, index))}]" if index else ""
+        values = (
+            f"{self.analytic[seed][index]:.12g} by backward, {self.numeric[seed][index]:.12g} by "
+            f"differences, relative error {self.relative_error[seed][index]:.3g}"
+        )
+        kinks = int(self.kinks.any(axis=0).sum())
+        notes = f"; kink here in {kinks} entries: not differentiable" if kinks else ""
+        notes += f"; {self.unresolved} entries drown in noise" if self.unresolved else ""
+        if self.ok:
+            return f"{head}: right; the largest error is at {where or 'its value'}: {values}{notes}"
+        count = int(self.wrong.any(axis=0).sum())
+        return (
+            f"{head}: gradient wrong in {count} of {self.analytic[0].size} entries"
+            f"{f', {self.shares}' if self.shares else ''}; the worst is {where or 'its value'}: "
+            f"{values}{notes}"
+        )
+
+
+@dataclass
+class Report:
+    """The outcome of a gradient check: true if it passed; `str` says what was found."""
+
+    problem: str = ""
+    inputs: list[InputReport] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether every gradient is right."""
+        return not self.problem and all(found.ok for found in self.inputs)
+
+    @property
+    def max_relative_error(self) -> float:
+        """The largest relative error of an entry that stands out of the noise; 0 if none does."""
+        errors = [np.where(i.noise < 1e-6 * np.abs(i.numeric), i.relative_error, 0.0) for i in self.inputs]
+        return max([float(e.max()) for e in errors if e.size], default=0.0)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        lines = [f"gradcheck: {'passed' if self.ok else 'failed'}"]
+        lines += [self.problem] if self.problem else []
+        lines += [str(found) for found in self.inputs] + self.notes
+        return "\n  ".join(lines)
+
+
+def gradcheck(
+    fn: Function,
+    inputs: Sequence[Any] | Tensor,
+    *,
+    eps: float = 1e-5,
+    rtol: float = 1e-6,
+    atol: float = 1e-9,
+    seeds: int = 3,
+    raise_exception: bool = True,
+) -> Report:
+    """Checks the gradients of `fn` at `inputs` against central differences.
+
+    Args:
+        fn: takes the inputs and returns a tensor or several.
+        inputs: tensors; those with requires_grad are checked, on float64 copies, so that neither
+            they nor their `.grad` are touched; the rest is passed on as it is.
+        eps: the step, relative to entries above 1.
+        rtol, atol: |analytic − numeric| may be rtol × the larger one + atol + the noise measured.
+        seeds: how many random upstream gradients.
+
+    Returns a `Report`, true if all is right.
+    Errors: `GradcheckError` with the report if not (unless `raise_exception` is False);
+    `ValueError` if no input requires a gradient.
+
+    >>> x = Tensor([0.3, 0.7], requires_grad=True)
+    >>> bool(gradcheck(lambda t: t * t, [x]))
+    True
+    """
+    given = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    places = [i for i, x in enumerate(given) if isinstance(x, Tensor) and x.requires_grad]
+    if not places:
+        raise ValueError("gradcheck: no input requires a gradient; set requires_grad=True.")
+    report = _Check(fn, given, places, eps, rtol, atol, seeds).run()
+    if raise_exception and not report.ok:
+        raise GradcheckError(report)
+    return report
+
+
+def gradgradcheck(fn: Function, inputs: Sequence[Any] | Tensor, **options: Any) -> Report:
+    """Checks second derivatives: the gradients of the gradients of `fn`, as `gradcheck` does.
+
+    The first gradients are functions of the inputs and of the upstream; both are checked.
+
+    >>> x = Tensor([0.3, 0.7], requires_grad=True)
+    >>> bool(gradgradcheck(lambda t: t**3, [x]))
+    True
+    """
+    given = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    places = [i for i, x in enumerate(given) if isinstance(x, Tensor) and x.requires_grad]
+    outputs = _several(fn(*given))
+    rng = np.random.default_rng(12345)
+    upstream = [
+        Tensor(rng.standard_normal(out.shape), requires_grad=True, name="upstream")
+        for out in outputs
+    ]
+
+    def first(*values: Any) -> list[Tensor]:
+        points, weights = values[: len(given)], values[len(given) :]
+        results = _several(fn(*points))
+        wanted = [points[i] for i in places]
+        found = grad(results, wanted, weights, create_graph=True, allow_unused=True)
+        return [g for g in found if g is not None]
+
+    return gradcheck(first, [*given, *upstream], **options)
+
+
+def _several(out: Any) -> list[Tensor]:
+    return [out] if isinstance(out, Tensor) else list(out)
+
+
+class _Check:
+    """One run of `gradcheck`: what it was given, and its steps."""
+
+    def __init__(
+        self,
+        fn: Function,
+        given: list[Any],
+        places: list[int],
+        eps: float,
+        rtol: float,
+        atol: float,
+        seeds: int,
+    ) -> None:
+        self.fn, self.given, self.places = fn, given, places
+        self.eps, self.rtol, self.atol, self.seeds = eps, rtol, atol, seeds
+        self.points = {i: np.array(given[i]._data, dtype=np.float64, order="C") for i in places}
+        self.rng = np.random.default_rng(0)
+
+    def tensors(self) -> list[Any]:
+        """The inputs of one call: fresh leaves in the places that are checked."""
+        values = list(self.given)
+        for i in self.places:
+            values[i] = Tensor(self.points[i], True, name=self.given[i].name)
+        return values
+
+    def value(self) -> Array:
+        """All results at the present point, in one row."""
+        with enable_grad():  # the function may itself be a gradient
+            outputs = _several(self.fn(*self.tensors()))
+        rows = [np.ravel(np.asarray(out)).astype(np.float64) for out in outputs]
+        return np.concatenate(rows) if rows else np.zeros(0)
+
+    def run(self) -> Report:
+        report = Report()
+        if any(x.dtype != np.float64 for x in (self.given[i] for i in self.places)):
+            report.notes.append("checked on float64 copies of the inputs")
+        base = self.value()
+        if not np.array_equal(base, self.value(), equal_nan=True):
+            report.problem = (
+                "not deterministic: two calls at the same point differ. Pass a seeded generator "
+                "or freeze the random choice (a dropout mask) before checking."
+            )
+            return report
+        if np.isnan(base).any():
+            report.problem = f"the function is NaN here, in {int(np.isnan(base).sum())} results"
+            return report
+        upstream = self.rng.standard_normal((self.seeds, base.size))
+        analytic, behind, missing = self.analytic(upstream)
+        for place in self.places:
+            found = self.compare(place, base, upstream, analytic[place])
+            if place in missing and not found.ok:
+                worst = found.numeric.flat[int(np.abs(found.numeric).argmax())]
+                report.problem = f"no gradient reached input {place} (numerical {worst:.15g})"
+            found.shares = _what_they_share(found, behind.get(place))
+            report.inputs.append(found)
+        return report
+
+    def analytic(self, upstream: Array) -> tuple[dict[int, Array], dict[int, Any], set[int]]:
+        """The gradients by backward, one row per seed; the graph; inputs that got none."""
+        values = self.tensors()
+        leaves = [values[i] for i in self.places]
+        with enable_grad():
+            outputs = [out for out in _several(self.fn(*values))]
+        rows: dict[int, list[Array]] = {i: [] for i in self.places}
+        missing = set()
+        bounds = np.cumsum([0, *[out.size for out in outputs]])
+        live = [i for i, out in enumerate(outputs) if out.requires_grad]
+        for row in upstream:
+            parts = [row[bounds[i] : bounds[i + 1]].reshape(outputs[i].shape) for i in live]
+            found: Sequence[Any] = [None] * len(leaves)
+            if live:
+                roots = [outputs[i] for i in live]
+                found = grad(roots, leaves, parts, retain_graph=True, allow_unused=True)
+            for place, leaf, gradient in zip(self.places, leaves, found, strict=True):
+                if gradient is None:
+                    missing.add(place)
+                rows[place].append(np.zeros(leaf.shape) if gradient is None else gradient._data)
+        graph = history([outputs[i]._node for i in live if outputs[i]._node is not None])
+        behind = {i: (leaf._node, graph) for i, leaf in zip(self.places, leaves, strict=True)}
+        return {i: np.array(found) for i, found in rows.items()}, behind, missing
+
+    def compare(self, place: int, base: Array, upstream: Array, analytic: Array) -> InputReport:
+        point = self.points[place]
+        numeric = np.zeros_like(analytic)
+        noise = np.zeros_like(analytic)
+        wrong, kinks = np.zeros(analytic.shape, bool), np.zeros(analytic.shape, bool)
+        for index in np.ndindex(point.shape):
+            slopes = self.slopes(point, index, base, upstream)
+            at = (slice(None), *index)
+            numeric[at], noise[at], left, right, kink = slopes
+            value = analytic[at]
+            size = np.maximum(np.abs(value), np.abs(numeric[at]))
+            off = ~(np.abs(value - numeric[at]) <= self.rtol * size + self.atol + noise[at])
+            slack = self.rtol * size + self.atol + np.abs(right - left) * 1e-3
+            between = (value >= np.minimum(left, right) - slack) & (
+                value <= np.maximum(left, right) + slack
+            )
+            kinks[at] = kink
+            wrong[at] = np.where(kink, ~between, off)
+        return InputReport(
+            place, self.given[place].name or "", analytic, numeric, noise, wrong, kinks
+        )
+
+    def slopes(
+        self, point: Array, index: tuple[int, ...], base: Array, upstream: Array
+    ) -> tuple[Array, Array, Array, Array, Array]:
+        """For each seed: central slope, its noise, the slopes on either side, and if it kinks."""
+        before = point[index]
+        step = self.eps * max(1.0, abs(float(before)))
+        rows: dict[int, Array] = {}
+        moved: dict[int, float] = {0: float(before)}
+        rows[0] = base
+        for k in (-2, -1, 1, 2):
+            point[index] = before + k * step
+            moved[k] = float(point[index])
+            rows[k] = self.value()
+        point[index] = before
+
+        def slope(a: int, b: int) -> Array:
+            with np.errstate(invalid="ignore"):  # inf − inf: no slope there
+                change = rows[b] - rows[a]
+            change = np.where(rows[a] == rows[b], 0.0, change)  # equal infinities included
+            result: Array = upstream @ change / (moved[b] - moved[a])
+            return result
+
+        central, wide = slope(-1, 1), slope(-2, 2)
+        touched = np.where(rows[-1] == rows[1], 0.0, np.abs(base))
+        rounding = np.abs(upstream) @ touched * (4 * np.finfo(np.float64).eps / step)
+        left, right = slope(-1, 0), slope(0, 1)
+        jump, wide_jump = np.abs(right - left), np.abs(slope(0, 2) - slope(-2, 0))
+        size = np.abs(left) + np.abs(right)
+        # A smooth function's jump doubles with the step; a kink's stays.
+        kink = (jump > 1e-3 * size) & (jump > 100 * rounding) & (wide_jump < 1.5 * jump)
+        return central, rounding + np.abs(central - wide), left, right, kink
+
+
+def _what_they_share(found: InputReport, behind: tuple[Node, list[Node]] | None) -> str:
+    """What the wrong entries have in common: a repeated index, a slice of an axis, or nothing."""
+    wrong = found.wrong.any(axis=0)
+    if not wrong.any() or wrong.ndim == 0:
+        return ""
+    if behind is not None:
+        repeated = _repeated(*behind)
+        if repeated is not None and (wrong <= repeated).all():
+            return "only where an index names an entry more than once"
+    if wrong.all():
+        return "all of them"
+    for axis in range(wrong.ndim):
+        rest = tuple([a for a in range(wrong.ndim) if a != axis])
+        rows = np.flatnonzero(wrong.any(axis=rest))
+        if len(rows) <= wrong.shape[axis] // 2 and wrong.take(rows, axis).all():
+            where = ", ".join(map(str, rows))
+            return f"exactly those with index {where} on axis {axis}"
+    return ""
+
+
+def _repeated(leaf: Node, graph: list[Node]) -> Array | None:
+    """Which entries of the leaf are named more than once by an index that is applied to it."""
+    for node in graph:
+        options = node.options or {}
+        index = options.get("index", options.get("indices"))
+        if index is None or leaf not in node.inputs:
+            continue
+        if options.get("axis"):
+            index = (slice(None),) * (options["axis"] % len(leaf.shape)) + (index,)
+        counts = np.zeros(leaf.shape)
+        np.add.at(counts, index, 1.0)
+        repeated: Array = counts > 1
+        return repeated if repeated.any() else None
+    return None
