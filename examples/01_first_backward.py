@@ -1,5 +1,5 @@
 """A first backward: a loss of three numbers, and which way each number moves it.
-第一次反向传播:三个数、一个损失,以及每个数推动损失的方向。
+第一次反向传播：三个数、一个损失，以及每个数推动损失的方向。
 
 Shows what `requires_grad`, `backward()` and `.grad` are for, and that the gradient is what a small
 nudge measures. Arrays with shapes come in 04, attention in 02.
@@ -26,8 +26,9 @@ numbers = {"a": 2.0, "b": -3.0, "c": 1.0}
 def nudge(name: str, h: float = 1e-6) -> float:
     """Measure how fast the loss follows one number: no calculus, two evaluations."""
     up, down = (numbers | {name: numbers[name] + step} for step in (h, -h))
-    rise = loss_of(*map(Tensor, up.values())).item() - loss_of(*map(Tensor, down.values())).item()
-    return rise / (2 * h)
+    higher, lower = (loss_of(*map(Tensor, values.values())).item() for values in (up, down))
+    slope: float = (higher - lower) / (2 * h)
+    return slope
 
 
 a, b, c = leaves = [Tensor(x, requires_grad=True, name=name) for name, x in numbers.items()]
@@ -51,6 +52,6 @@ for leaf, name in zip(leaves, numbers, strict=True):
 lower = loss_of(*stepped).item()
 say(
     f"\nOne small step against the gradient: the loss falls to {lower:.3f}.",
-    f"\n逆着梯度走一小步:损失降到 {lower:.3f}。",
+    f"\n逆着梯度走一小步：损失降到 {lower:.3f}。",
 )
 assert lower < loss.item()

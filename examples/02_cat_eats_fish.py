@@ -1,5 +1,5 @@
 """猫 吃 鱼 (cat eats fish): attention in four steps, and every gradient on the way back.
-猫 吃 鱼:注意力的四个步骤,以及一路返回的每一个梯度。
+猫 吃 鱼：注意力的四个步骤，以及一路返回的每一个梯度。
 
 Works through the numbers of the first lesson, with and without the scale, and compares all of them
 with values that another program computed. Where Q, K and V come from is the subject of 03 and 04.
@@ -52,7 +52,7 @@ def attend(kind: str, scale: float) -> None:
         np.testing.assert_allclose(gradient.data, expected["grad"][name], atol=1e-13, err_msg=name)
 
 
-print("缩放:1/√d_k" if ZH else "With the scale 1/√d_k")
+print("缩放：1/√d_k" if ZH else "With the scale 1/√d_k")
 attend("scaled", 1 / math.sqrt(CAT_EATS_FISH["d_k"]))
 print("\n不缩放" if ZH else "\nWithout the scale")
 attend("unscaled", 1.0)

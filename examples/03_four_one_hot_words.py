@@ -1,5 +1,5 @@
 """Four one-hot words: what a head that has learned nothing yet does with them.
-四个独热词:还什么都没学到的注意力头会怎样处理它们。
+四个独热词：还什么都没学到的注意力头会怎样处理它们。
 
 The lesson's own random weights, drawn from Python's `random` in the lesson's order, and every stage
 compared with its numbers. A one-hot word times W_Q picks a row of W_Q. No gradients here: see 02.
@@ -37,7 +37,7 @@ W_Q, W_K, W_V = draw("W_Q"), draw("W_K"), draw("W_V")
 X = minigrad.eye(D_MODEL)[:N_WORDS]
 Q, K, V = X @ W_Q, X @ W_K, X @ W_V
 np.testing.assert_array_equal(Q.data, W_Q.data[:N_WORDS])
-say("A one-hot word picks a row: Q is the top of W_Q.", "独热词取出一行:Q 就是 W_Q 的前四行。")
+say("A one-hot word picks a row: Q is the top of W_Q.", "独热词取出一行：Q 就是 W_Q 的前四行。")
 
 scores = Q @ K.mT
 scaled_scores = scores / math.sqrt(D_K)
@@ -53,5 +53,5 @@ for name, stage in stages.items():
 np.testing.assert_allclose(weights.data, 1 / N_WORDS, atol=0.01)
 say(
     "\nUntrained, a word looks at all words alike: every weight is within 0.01 of ¼.",
-    "\n未经训练时,每个词对所有词一视同仁:每个权重与 ¼ 相差不到 0.01。",
+    "\n未经训练时，每个词对所有词一视同仁：每个权重与 ¼ 相差不到 0.01。",
 )

@@ -1,5 +1,5 @@
 """Shapes and batches: the chain of shapes through a head, for one sentence and for two.
-形状与批次:形状如何一步步穿过注意力头,一句话如此,两句话也如此。
+形状与批次：形状如何一步步穿过注意力头，一句话如此，两句话也如此。
 
 Shows that d_v may differ from d_k, that a batch is so many sentences side by side, and that the
 class and the four steps of 02 are the same computation. What the numbers mean is not the subject.
@@ -28,7 +28,7 @@ def check(name: str, found: tuple[int, ...], expected: tuple[int, ...]) -> None:
         raise SystemExit(f"{name} should have the shape {expected}")
 
 
-say("One sentence of three words, d_model 8, d_k 4, d_v 6:", "一句三个词,d_model 8,d_k 4,d_v 6:")
+say("One sentence, three words, d_model 8, d_k 4, d_v 6:", "一句三个词，d_model 8，d_k 4，d_v 6：")
 head = SelfAttention(8, 4, 6, rng=rng)
 X = randn(rng, 3, 8)
 Q, K, V = X @ head.W_Q, X @ head.W_K, X @ head.W_V
@@ -39,14 +39,14 @@ for name, (tensor, expected) in (shapes | {"Z": (Z, (3, 6))}).items():
     check(name, tensor.shape, expected)
 np.testing.assert_allclose(weights.data.sum(axis=-1), 1.0)
 
-say("Two sentences 我 喜欢 打 篮球, 512 wide, d_k 64:", "两句 我 喜欢 打 篮球,宽 512,d_k 64:")
+say("Two sentences 我 喜欢 打 篮球, 512 wide, d_k 64:", "两句 我 喜欢 打 篮球，宽 512，d_k 64：")
 wide = SelfAttention(512, 64, rng=rng)
 batch = randn(rng, 2, 4, 512)
 Z, weights = wide(batch)
 check("Z", Z.shape, tuple(LESSON["matrix_form"]["output_shape"]))
 check("weights", weights.shape, tuple(LESSON["matrix_form"]["weights_shape"]))
 np.testing.assert_allclose(Z.data[1], wide(batch[1])[0].data, rtol=1e-12)
-say("The second sentence alone gives the same rows.", "单独算第二句,结果相同。")
+say("The second sentence alone gives the same rows.", "单独算第二句，结果相同。")
 
 # One-hot words pick rows, so weights filled with the lesson's Q, K and V give just those.
 lesson = LESSON["cat_eats_fish"]

@@ -1,5 +1,5 @@
 """The laboratory: what attention without 1/√d_k does, measured, and held against theory.
-实验室:没有 1/√d_k 的注意力究竟怎样,测出来,再与理论对照。
+实验室：没有 1/√d_k 的注意力究竟怎样，测出来，再与理论对照。
 
 Spread and saturation come out to the lesson's digit; then the gradients, as the typical row sees
 them and as a sum does. Larger runs, real heads and pictures: `minigrad vanish`.
@@ -23,7 +23,7 @@ def say(english: str, chinese: str) -> None:
 
 say(
     "8 keys: spread of the scores, and the mean largest weight",
-    "8 个键:分数的离散程度,平均最大权重",
+    "8 个键：分数的离散程度，平均最大权重",
 )
 print(" d_k   std(q·k)   var/d_k   unscaled   scaled")
 lessons = zip(lesson_stream(), EXPECTED["std"], EXPECTED["max_weight"], strict=True)
@@ -38,7 +38,7 @@ for row, spread, weight in lessons:
 
 say(
     "\nGradients: median at the softmax, RMS at Q, median at V",
-    "\n梯度:softmax 中位数、Q 均方根、V 中位数",
+    "\n梯度：softmax 中位数、Q 均方根、V 中位数",
 )
 ratios = {}
 narrow, wide = gradient_study(Settings(d_k=(16, 1024), rows=800)).widths
@@ -50,10 +50,10 @@ for name in ("unscaled", "scaled"):
     ratios[name] = table[1] / table[0]
 
 typical, query, value = ratios["unscaled"]
-say("Without the scale the typical row dies,", "不缩放时,典型的一行梯度消失,")
+say("Without the scale the typical row dies,", "不缩放时，典型的一行梯度消失，")
 assert typical < 1e-3
-say("yet the RMS at Q grows, carried by a few rows;", "Q 处的均方根反而变大,靠的是少数几行;")
+say("yet the RMS at Q grows, carried by a few rows;", "Q 处的均方根反而变大，靠的是少数几行；")
 assert query > 2
-say("V never notices, and with the scale nothing changes.", "V 不受影响;缩放之后,一切如常。")
+say("V never notices, and with the scale nothing changes.", "V 不受影响；缩放之后，一切如常。")
 assert 0.5 < value < 2
 np.testing.assert_allclose(ratios["scaled"], 1.0, atol=0.2)

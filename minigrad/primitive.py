@@ -48,11 +48,10 @@ class Rule:
         for name in self.options:
             if name not in op.defaults:
                 raise TypeError(f"{op}: a rule asks for {name!r}; options are {[*op.defaults]}.")
-        places = {place for kind, place in self.sources if kind == "array"}
-        # The bits of what is to be kept, above bit 0, which says that there is a gradient.
-        self.mask = -1 if places and op.many else 1 + sum(2 << place for place in places)
-        one = len(places) == len(self.sources) == 1 and not (self.options or op.many)
-        self.only = places.pop() if one else -1  # the array it takes, if that is all
+        self.places = [place for kind, place in self.sources if kind == "array"]
+        self.bare = not self.sources and not self.options
+        one = len(self.sources) == len(self.places) == 1 and not self.options and not op.many
+        self.only = self.places[0] if one else -1
 
     @staticmethod
     def _source(name: str, op: Primitive) -> tuple[str, int]:
@@ -71,51 +70,36 @@ class Rule:
             "(out); the op's own options stand after a *."
         )
 
-    def pull(self, upstream: Any, node: Node, position: int, like: Variable | None) -> Any:
-        """What is passed on to the input at `position`, fitted to its shape and dtype."""
-        kept = node.kept
-        if kept is None:
-            raise RuntimeError(
-                f"backward went through {node} before and let go what its rule needs. Pass "
-                "retain_graph=True to the first backward, or compute the result again."
-            )
-        if like is None and self.only >= 0:
-            contribution = self.function(upstream, kept[self.only])
-        else:
-            contribution = self._run(upstream, node, position, like)
-        parent = node.inputs[position]
-        if (
-            type(contribution) is ndarray
-            and contribution.shape == parent.shape
-            and contribution.dtype is parent.dtype
-        ):
-            return contribution
-        return fit(contribution, parent, node, position)
-
-    def _run(self, upstream: Any, node: Node, position: int, like: Variable | None) -> Any:
-        """Calls the rule with what was kept; with `like`, as the tensors that they were."""
-        if not self.sources and not self.options:
-            return self.function(upstream)
-        kept: Sequence[Any] = node.kept or ()
+    def run(self, upstream: Any, node: Node, position: int, like: Variable | None) -> Any:
+        """Calls the rule with what it asks for; with `like`, as the tensors that it was."""
+        kept: Any = node.kept
         if like is not None:
-            origins = (*node.inputs, node)
-            kept = [
-                like._wrap(value, origin) if isinstance(origin, Node) else value
-                for value, origin in zip(kept, origins, strict=False)
-            ]
-        arguments = [self._argument(*source, kept, node, position) for source in self.sources]
-        options = {name: node.options[name] for name in self.options} if node.options else {}
+            places = range(len(node.inputs)) if self.many and self.places else self.places
+            kept = {place: self._lifted(place, node, like) for place in places}
+        if len(self.places) == len(self.sources) and not self.many:
+            arguments = [kept[place] for place in self.places]
+        else:
+            arguments = [self._argument(*source, kept, node, position) for source in self.sources]
+        options = node.options or {}
+        if len(options) != len(self.options):
+            options = {name: options[name] for name in self.options}
         return self.function(upstream, *arguments, **options)
 
-    def _argument(
-        self, kind: str, place: int, kept: Sequence[Any], node: Node, position: int
-    ) -> Any:
+    def _argument(self, kind: str, place: int, kept: Any, node: Node, position: int) -> Any:
         if kind == "index":
             return position
         if kind == "shape":
             shapes = [x.shape if isinstance(x, Node) else () for x in node.inputs]
             return tuple(shapes) if self.many else shapes[place]
-        return tuple(kept[: len(node.inputs)]) if self.many else kept[place]
+        return tuple([kept[i] for i in range(len(node.inputs))]) if self.many else kept[place]
+
+    @staticmethod
+    def _lifted(place: int, node: Node, like: Variable) -> Any:
+        """What was kept at `place`, as the tensor that it was."""
+        assert node.kept is not None
+        value = node.kept[place]
+        origin = node.inputs[place] if place < len(node.inputs) else node
+        return like._wrap(value, origin) if isinstance(origin, Node) else value
 
 
 class _ForAll(tuple[Rule | None, ...]):
@@ -135,6 +119,7 @@ class Primitive:
         example: Function | None = None,
         expects: str = "",
         composed: Function | None = None,
+        otherwise: Function | None = None,
         no_second: str = "",
     ) -> None:
         code = forward.__code__
@@ -153,18 +138,37 @@ class Primitive:
         self.positional = options if self.many else [n for n in options if n in positional]
         kind = _ForAll if self.many else tuple
         self.rules = kind([Rule(rule, self) if rule else None for rule in rules])
-        self.masks = kind([rule.mask if rule else 0 for rule in self.rules])  # type: ignore[misc]
         self.example = example
         self.expects = expects
         self.composed = composed
+        self.otherwise: Any = otherwise
         self.no_second = no_second
 
     def __repr__(self) -> str:
         return self.name
 
+    def places(self, wanted: int, count: int) -> Sequence[int] | None:
+        """What is kept if the inputs with a bit in `wanted` have a gradient; None if none has.
+
+        Places count the inputs, and then the result.
+        """
+        if not wanted:
+            return None
+        if self.many:
+            return range(count) if self.rules[0] and self.rules[0].places else ()
+        asked = {
+            place
+            for i, rule in enumerate(self.rules)
+            if rule is not None and wanted >> i & 1
+            for place in rule.places
+        }
+        return sorted(asked)
+
     def bind(self, extra: Sequence[Any], options: dict[str, Any]) -> dict[str, Any]:
         """The op's options: positional ones in their order, the others by name or default."""
         names = self.positional
+        if not options and len(extra) == len(names) == len(self.defaults):
+            return dict(zip(names, extra))  # noqa: B905 - the lengths were just compared
         if len(extra) > len(names):
             raise TypeError(
                 f"{self} takes {', '.join((*self.input_names, *names))} by position; more came."
@@ -181,7 +185,7 @@ class Primitive:
         """Runs the op on arrays, tensors or symbols, whichever came, and records tensors."""
         arrays: list[Any] = []
         nodes: list[Any] = []
-        asked = 0
+        wanted = 0
         like: Variable | None = None
         for position, x in enumerate(inputs):
             if isinstance(x, Variable):
@@ -189,7 +193,7 @@ class Primitive:
                 if node is None:
                     node = x._node = Node(x._data.shape, x._data.dtype, False)
                 elif node.requires_grad:
-                    asked |= self.masks[position]
+                    wanted |= 1 << position
                 arrays.append(x._data)
                 nodes.append(node)
             elif isinstance(x, Operand):
@@ -203,7 +207,12 @@ class Primitive:
             out = self.forward(*arrays, **options)
         except (ValueError, TypeError, IndexError) as error:
             raise self.explained(error, inputs) from error
-        return out if like is None else record(self, inputs, nodes, asked, options, out, like)
+        if out is NotImplemented:
+            return self.otherwise(*inputs, **options)
+        if like is None:
+            return out
+        places = self.places(wanted, len(inputs))
+        return record(self, inputs, nodes, places, options, out, like)
 
     def _as_input(self, x: Any) -> Any:
         array = x if isinstance(x, (int, float, np.generic)) else np.asarray(x)
@@ -234,57 +243,94 @@ def _described(x: Any) -> str:
 
 def entrance(op: Primitive) -> Function:
     """The function that is called. It tells the op's inputs from its options, nothing more."""
-    arity, apply, defaults = len(op.rules), op.apply, op.defaults
+    arity, defaults = len(op.rules), op.defaults
     plain = _REQUIRED not in defaults.values()
 
     def of_some(*args: Any, **options: Any) -> Any:
         if plain and not options and len(args) == arity:
-            return apply(args, defaults)
+            return op.apply(args, defaults)
         for name in op.input_names[len(args) :]:
             if name not in options:
                 raise TypeError(f"{op} needs {', '.join(op.input_names)}; {name} is missing.")
             args = (*args, options.pop(name))
-        return apply(args[:arity], op.bind(args[arity:], options))
+        return op.apply(args[:arity], op.bind(args[arity:], options))
 
     def of_many(*args: Any, **options: Any) -> Any:
         if args and isinstance(args[0], (list, tuple)):  # concatenate([a, b], axis)
-            return apply(tuple(args[0]), op.bind(args[1:], options))
-        return apply(args, op.bind((), options))
+            return op.apply(tuple(args[0]), op.bind(args[1:], options))
+        return op.apply(args, op.bind((), options))
 
     if op.many:
         return of_many
+    if arity == 1 and op.rules[0] is not None:
+        return _of_one(op, of_some)
     return _of_two(op) if arity == 2 and not defaults else of_some
 
 
+# What a graph is mostly made of are ops of one input, and of two without options. They have a
+# thinner way in than `Primitive.apply`, which does the same for all.
+
+
+def _of_one(op: Primitive, of_some: Function) -> Function:
+    forward, bind = op.forward, op.bind
+    defaults = None if _REQUIRED in op.defaults.values() else op.defaults
+    kept = op.places(1, 1)
+
+    def of_one(x: Any = _REQUIRED, *extra: Any, **options: Any) -> Any:
+        if isinstance(x, Variable) and x._node is not None:
+            array, node = x._data, x._node
+        elif type(x) is ndarray:
+            array, node = x, None
+        else:
+            return of_some(*(() if x is _REQUIRED else (x, *extra)), **options)
+        if extra or options or defaults is None:
+            options = bind(extra, options)
+        else:
+            options = defaults
+        try:
+            out = forward(array, **options) if options else forward(array)
+        except (ValueError, TypeError, IndexError) as error:
+            raise op.explained(error, (x,)) from error
+        if node is None:
+            return out
+        return record(op, (x,), (node,), kept if node.requires_grad else None, options, out, x)
+
+    return of_one
+
+
 def _of_two(op: Primitive) -> Function:
-    """`Primitive.apply` for two inputs and no options, which most of a graph is, at its thinnest."""
     forward, defaults = op.forward, op.defaults
-    first, second = op.masks
+    kept = [op.places(wanted, 2) for wanted in range(4)]
+    # With a number on the right, nothing is to be kept if that is all that the rule asks for.
+    beside_number = [() if places == [1] else places for places in kept]
 
     def of_two(a: Any, b: Any) -> Any:
-        asked = 0
+        wanted = 0
         like: Any = None
-        left: Any
-        right: Any
+        left: Any = None
+        right: Any = None
         if isinstance(a, Variable):
             like, x, left = a, a._data, a._node
             if left is not None and left.requires_grad:
-                asked = first
-        else:
-            x = left = a if type(a) is float else None
+                wanted = 1
+        elif type(a) is float:
+            x = left = a
         if isinstance(b, Variable):
             like, y, right = b, b._data, b._node
             if right is not None and right.requires_grad:
-                asked |= second
-        else:
-            y = right = b if type(b) is float else None
+                wanted |= 2
+        elif type(b) is float:
+            y = right = b
         if like is None or left is None or right is None:
             return op.apply((a, b), defaults)
         try:
             out = forward(x, y)
         except (ValueError, TypeError) as error:
             raise op.explained(error, (a, b)) from error
-        return record(op, (a, b), (left, right), asked, defaults, out, like)
+        if out is NotImplemented:
+            return op.otherwise(a, b)
+        places = beside_number[wanted] if right is b else kept[wanted]
+        return record(op, (a, b), (left, right), places, defaults, out, like)
 
     return of_two
 
@@ -295,6 +341,7 @@ def primitive(
     expects: str = "",
     composed: Function | None = None,
     called: Function | None = None,
+    otherwise: Function | None = None,
     no_second: str = "",
 ) -> Callable[[Function], Function]:
     """Defines an op: decorates its forward, a function of arrays.
@@ -308,6 +355,7 @@ def primitive(
         composed: an equal composition of NumPy functions, where the forward itself cannot be run
             on symbols because it branches on values or is an algorithm.
         called: how it is called, where that is not simply inputs and options: called(op, ...).
+        otherwise: what makes the result where the forward returns NotImplemented.
         no_second: why it has no second derivative, if so.
 
     Errors: `TypeError` if a rule asks for what there is not.
@@ -324,7 +372,7 @@ def primitive(
     """
 
     def define(forward: Function) -> Function:
-        op = Primitive(forward, rules, example, expects, composed, no_second)
+        op = Primitive(forward, rules, example, expects, composed, otherwise, no_second)
         function = functools.wraps(forward)(entrance(op))
         if called is not None:
             function = functools.wraps(forward)(functools.partial(called, function))

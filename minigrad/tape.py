@@ -53,20 +53,23 @@ class Variable(Operand):
             self._token = _LENT
         return self._data
 
-    def _hold(self, tokens: list[object]) -> Array:
-        """The array for a record to keep; `tokens` must live as long as the record does."""
-        if self._token is _LENT and sys.getrefcount(self._data) > _SOLE + 1:
-            return self._data.copy()  # + 1: the op that is being recorded has it in hand
-        if self._token is None or self._token is _LENT:
+    def _hold(self) -> Array:
+        """The array for a record to keep; it must keep `_token` as well, as its protection."""
+        if self._token is None:
             self._token = object()
-        tokens.append(self._token)
+        elif self._token is _LENT:
+            # Beyond our own reference there is that of the op that is being recorded.
+            if sys.getrefcount(self._data) > _SOLE + 1:
+                return self._data.copy()
+            self._token = object()
         return self._data
 
     def _share(self, inputs: Sequence[Any]) -> None:
-        """Notes that this result may be a view of one of the inputs that made it."""
+        """Notes that this result, which has a base, may be a view of one of its inputs."""
+        memory = self._data.base
         for x in inputs:
             array = x._data if isinstance(x, Variable) else x
-            if not isinstance(array, ndarray) or not np.may_share_memory(array, self._data):
+            if array is not memory and getattr(array, "base", None) is not memory:
                 continue
             if not isinstance(x, Variable) or x._token is _LENT:
                 self._data = self._data.copy()
@@ -91,27 +94,30 @@ def _count_of_a_sole_reference() -> int:
 _SOLE = _count_of_a_sole_reference()  # it depends on the version of Python
 
 
-class Trace(NamedTuple):
-    """What `trace()` keeps of one op besides what its rules need."""
-
-    inputs: tuple[Any, ...]
-    output: Array
-    tokens: list[object]  # while they live, the arrays cannot be changed
-
-
 class Node:
     """A tensor's place in the graph: how it was made, from what, and what the rules will need.
 
     It holds no data but that; shape, name and links stay when the rest is let go.
     """
 
-    # What few nodes need has its default here, which costs a new node nothing.
+    __slots__ = (
+        "__dict__",  # what few nodes need; made when the first of these is set
+        "dtype",
+        "inputs",
+        "kept",
+        "options",
+        "primitive",
+        "requires_grad",
+        "serial",
+        "shape",
+    )
+
     name: str | None = None
     scope: tuple[str, ...] = ()
     grad: Any = None
     retain: bool = False
     hooks: tuple[Callable[[Any], Any], ...] = ()
-    trace: Trace | None = None
+    trace: dict[int, Any] | None = None  # as `kept`, but everything
     line: tuple[str, int] | None = None
 
     def __init__(
@@ -121,7 +127,7 @@ class Node:
         requires_grad: bool,
         primitive: Primitive | None = None,
         inputs: Sequence[Any] = (),  # a Node per tensor or array; Python numbers as they are
-        kept: Sequence[Any] | None = (),  # what the rules ask for; None once it was let go
+        kept: dict[int, Any] | Sequence[Any] | None = None,  # what the rules ask for; see `keep`
         options: dict[str, Any] | None = None,
     ) -> None:
         self.serial = next(_serial)
@@ -130,7 +136,7 @@ class Node:
         self.requires_grad = requires_grad
         self.primitive = primitive
         self.inputs = inputs
-        self.kept = kept
+        self.kept = kept  # None once it was let go, and for leaves
         self.options = options
 
     def __str__(self) -> str:
@@ -147,14 +153,14 @@ def record(
     op: Primitive,
     inputs: Sequence[Any],
     nodes: Sequence[Any],
-    asked: int,
+    places: Sequence[int] | None,
     options: dict[str, Any],
     out: Any,
     like: Variable,
 ) -> Any:
     """Wraps `out`, the result of `op`, and notes how it was made if a gradient can reach it.
 
-    `asked` has bit 0 if so, and above it one bit for each array that the rules ask for.
+    `places` says what to keep, as `Primitive.places` has it; None if no input has a gradient.
     """
     if type(out) is not ndarray:
         out = np.asarray(out)
@@ -162,29 +168,27 @@ def record(
     if out.base is not None:
         result._share(inputs)
     mode = modes.current.get()
-    if asked and mode.recording:
-        kept = () if asked == 1 else _keep(asked, inputs, result)
+    if places is not None and mode.recording:
+        kept = keep(places, inputs, result) if places else nodes  # numbers stand there
         result._node = Node(out.shape, out.dtype, True, op, nodes, kept, options)
-        if mode.scope:
+    if mode is not modes.PLAIN:
+        if mode.scope and result._node is not None:
             result._node.scope = mode.scope
-    for watcher in mode.watchers:
-        watcher.recorded(op, inputs, options, result)
+        for watcher in mode.watchers:
+            watcher.recorded(op, inputs, options, result)
     return result
 
 
-def _keep(asked: int, inputs: Sequence[Any], result: Variable) -> list[Any]:
-    """The arrays asked for, None for the others; then the result, and what protects them all."""
-    tokens: list[object] = []
-    kept: list[Any] = []
-    for x in (*inputs, result):
-        asked >>= 1
-        if not asked & 1:
-            kept.append(None)
-        elif isinstance(x, Variable):
-            kept.append(x._hold(tokens))
+def keep(places: Iterable[int], inputs: Sequence[Any], result: Variable) -> dict[int, Any]:
+    """The arrays at these places, the result's coming after the inputs'; at ~place its token."""
+    kept: dict[int, Any] = {}
+    for place in places:
+        x = inputs[place] if place < len(inputs) else result
+        if isinstance(x, Variable):
+            kept[place] = x._hold()
+            kept[~place] = x._token
         else:
-            kept.append(x.copy() if isinstance(x, ndarray) else x)
-    kept.append(tokens)
+            kept[place] = x.copy() if isinstance(x, ndarray) else x
     return kept
 
 
@@ -192,8 +196,7 @@ class _Tracer(modes.Watcher):
     def recorded(self, op: Any, inputs: Any, options: dict[str, Any], result: Any) -> None:
         node = result._node
         if node is not None:
-            *arrays, out, tokens = _keep(-1, inputs, result)
-            node.trace = Trace(tuple(arrays), out, tokens)
+            node.trace = keep(range(len(inputs) + 1), inputs, result)
             node.line = modes.user_line()
             node.retain = True
 
@@ -264,15 +267,30 @@ def walk(
             upstream = _hooked(upstream, node)
         if op is None or node.retain or targets is not None:
             found[node] = upstream
-        position = -1
-        for parent in node.inputs:
-            position += 1
+        kept = node.kept
+        if kept is None and op is not None:
+            raise RuntimeError(
+                f"backward went through {node} before and let go what its rules need. Pass "
+                "retain_graph=True to the first backward, or compute the result again."
+            )
+        for position, parent in enumerate(node.inputs):
+            if type(parent) is not Node or not parent.requires_grad:
+                continue
             rule = op.rules[position]
-            if rule is None or type(parent) is not Node or not parent.requires_grad:
+            if rule is None or (wanted is not None and parent not in wanted):
                 continue
-            if wanted is not None and parent not in wanted:
-                continue
-            contribution = rule.pull(upstream, node, position, like)
+            if like is None and rule.only >= 0:  # the one array it asks for
+                contribution = rule.function(upstream, kept[rule.only])
+            elif rule.bare:
+                contribution = rule.function(upstream)
+            else:
+                contribution = rule.run(upstream, node, position, like)
+            if (
+                type(contribution) is not ndarray
+                or contribution.shape != parent.shape
+                or contribution.dtype is not parent.dtype
+            ):
+                contribution = fit(contribution, parent, node, position)
             for watcher in watchers:
                 watcher.passed(node, position, upstream, contribution)
             serial = parent.serial
@@ -281,7 +299,7 @@ def walk(
             else:
                 heappush(youngest, -serial)
             pending[serial] = parent, contribution
-        if release and op is not None:
+        if release:
             node.kept = None
     return found
 
@@ -434,6 +452,8 @@ def _seed(root: Variable, gradient: Any) -> Array:
             )
         return np.ones(shape, dtype)
     seed = gradient._data if isinstance(gradient, Variable) else np.asarray(gradient)
+    if seed.shape == shape and seed.dtype == dtype:
+        return seed
     if seed.shape != shape or seed.dtype.kind not in "biuf":
         raise ValueError(
             f"gradient has shape {seed.shape} and dtype {seed.dtype}; the tensor has {shape} and "
@@ -445,7 +465,7 @@ def _seed(root: Variable, gradient: Any) -> Array:
 def _owned(array: Array) -> Array:
     """The array itself if only the caller has it, otherwise a copy."""
     alone = array.base is None and sys.getrefcount(array) <= _SOLE_LOCAL
-    return array if alone and array.flags.writeable else array.copy()
+    return array if alone else array.copy()
 
 
 def _count_of_a_sole_local() -> int:

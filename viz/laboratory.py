@@ -29,12 +29,10 @@ from attention.experiments import (
     GradientStudy,
     HeadStudy,
     Regime,
-    Table,
-    head_findings,
-    head_tables,
-    study_findings,
-    study_notes,
-    study_tables,
+    Study,
+    reading_notes,
+    summarise,
+    tabulate,
 )
 
 __all__ = ["FORMATS", "figure_bytes", "laboratory_figure", "laboratory_page"]
@@ -127,8 +125,8 @@ TEXTS: Mapping[str, Texts] = {
         "figure": "图",
         "reading": "怎样读这些表",
         "setting": "{keys} 个键，{rows} 行，{dtype}，随机种子 {seed}，V 的宽度 {width}",
-        "heads setting": "{source}：{heads} 个头，{queries} 个查询，{keys} 个键，d_k = {d_k}，{dtype}，"
-        "随机种子 {seed}",
+        "heads setting": "{source}：{heads} 个头，{queries} 个查询，{keys} 个键，d_k = {d_k}，"
+        "{dtype}，随机种子 {seed}",
     },
 }
 
@@ -136,7 +134,7 @@ TEXTS: Mapping[str, Texts] = {
 # ------------------------------------------------------------------------------- the figures
 
 
-def laboratory_figure(study: GradientStudy | HeadStudy, language: str = "en") -> Figure:
+def laboratory_figure(study: Study, language: str = "en") -> Figure:
     """Draw a study: four panels for random numbers, three heat maps for real heads.
 
     Args:
@@ -169,7 +167,7 @@ def laboratory_figure(study: GradientStudy | HeadStudy, language: str = "en") ->
     return figure
 
 
-def figure_bytes(study: GradientStudy | HeadStudy, format: str, language: str = "en") -> bytes:
+def figure_bytes(study: Study, format: str, language: str = "en") -> bytes:
     """Draw a study and return the picture as the content of a file.
 
     The same study gives the same bytes: no date, no random identifiers. Where no installed font
@@ -244,7 +242,7 @@ def _chinese_fonts() -> list[str]:
     return [name for name in CHINESE_FONTS if name in installed]
 
 
-def _panels(study: GradientStudy | HeadStudy, texts: Texts) -> list[Panel]:
+def _panels(study: Study, texts: Texts) -> list[Panel]:
     if isinstance(study, HeadStudy):
         return _head_panels(study, texts)
     return [
@@ -294,8 +292,9 @@ def _legend(axes: Axes, texts: Texts, styles: Mapping[str, Artist]) -> None:
     named = {texts[name]: artist for name, artist in styles.items()}
     handles = {**arms, **named}
     # Below the axes, where it can hide no curve whatever the numbers are.
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": 2}
-    axes.legend([*handles.values()], [*handles], **below)
+    axes.legend(
+        [*handles.values()], [*handles], loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2
+    )
 
 
 def _draw_typical_row(axes: Axes, study: GradientStudy, texts: Texts) -> None:
@@ -386,7 +385,7 @@ def _grid(study: HeadStudy) -> Array:
 
 
 def _map_height(study: HeadStudy) -> float:
-    return max(2.6, min(11.0, 1.9 + 0.36 * _grid(study).shape[0]))
+    return float(np.clip(1.9 + 0.36 * _grid(study).shape[0], 2.6, 11.0))
 
 
 def _head_panels(study: HeadStudy, texts: Texts) -> list[Panel]:
@@ -421,23 +420,22 @@ def _draw_map(
         axis.set_ticks(np.arange(0, count, step) + 0.5, [str(i) for i in range(0, count, step)])
     bar = axes.figure.colorbar(mesh, ax=axes, shrink=0.85)
     # By default it becomes a bitmap in SVG, which the page's security policy would not load.
-    bar.solids.set(rasterized=False, edgecolor="face")
+    if bar.solids is not None:
+        bar.solids.set(rasterized=False, edgecolor="face")
     if values.size > 400:
         return
     for (row, column), value in np.ndenumerate(values):
         red, green, blue, _ = mesh.cmap(mesh.norm(value))
         dark = 0.3 * red + 0.59 * green + 0.11 * blue < 0.5
         text = f"{value:.1f}" if name == "RdBu" else f"{value:.2f}".removeprefix("0")
-        style = {"ha": "center", "va": "center", "fontsize": 7}
-        axes.text(column + 0.5, row + 0.5, text, color="white" if dark else "black", **style)
+        colour = "white" if dark else "black"
+        axes.text(column + 0.5, row + 0.5, text, color=colour, ha="center", va="center", size=7)
 
 
 # ---------------------------------------------------------------------------------- the page
 
 
-def laboratory_page(
-    study: GradientStudy | HeadStudy, language: str = "en", *, checked: str = ""
-) -> str:
+def laboratory_page(study: Study, language: str = "en", *, checked: str = "") -> str:
     """Write a study as one HTML page: findings, figures, tables, and how to read them.
 
     The page follows the reader's light or dark mode and fits a narrow screen. Its
@@ -461,26 +459,23 @@ def laboratory_page(
         W3C, "Content Security Policy Level 3".
     """
     texts = TEXTS[language]
-    random = isinstance(study, GradientStudy)
-    tables: list[Table] = (
-        study_tables(study, language) if random else head_tables(study, language)
-    )
+    title = "title" if isinstance(study, GradientStudy) else "heads title"
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     return environment.from_string(PAGE).render(
         language={"en": "en", "zh": "zh-Hans"}[language],
-        title=texts["title" if random else "heads title"],
+        title=texts[title],
         setting=_setting(study, texts),
-        findings=study_findings(study, language) if random else head_findings(study, language),
+        findings=summarise(study, language),
         figures=_page_figures(study, texts),
         figure_label=texts["figure"],
-        tables=tables,
+        tables=tabulate(study, language),
         reading=texts["reading"],
-        notes=study_notes(language) if random else (),
+        notes=reading_notes(study, language),
         checked=checked,
     )
 
 
-def _setting(study: GradientStudy | HeadStudy, texts: Texts) -> str:
+def _setting(study: Study, texts: Texts) -> str:
     if isinstance(study, GradientStudy):
         settings = study.settings
         width = settings.upstream_width or "d_k"
@@ -502,7 +497,7 @@ def _setting(study: GradientStudy | HeadStudy, texts: Texts) -> str:
     )
 
 
-def _page_figures(study: GradientStudy | HeadStudy, texts: Texts) -> list[tuple[str, Markup]]:
+def _page_figures(study: Study, texts: Texts) -> list[tuple[str, Markup]]:
     """Each panel as a picture of its own, so that they stack on a narrow screen."""
     height = 4.2 if isinstance(study, GradientStudy) else _map_height(study)
     figures = []
@@ -529,7 +524,7 @@ def _inline(svg: str, prefix: str) -> Markup:
     svg = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{prefix}", svg)
     svg = re.sub(r'(<svg [^>]*?) width="[^"]*"', r"\1", svg, count=1)
     svg = re.sub(r'(<svg [^>]*?) height="[^"]*"', r"\1", svg, count=1)
-    return Markup(svg.replace(INK, "currentColor"))  # noqa: S704
+    return Markup(svg.replace(INK, "currentColor"))
 
 
 PAGE = """\
@@ -605,8 +600,10 @@ tbody tr:not(.heading):hover { background: var(--tint); }
 <table>
 <thead>
 <tr><td></td>
-<th class="unscaled" colspan="{{ table.columns | length }}" scope="colgroup">{{ table.arms[0] }}</th>
-<th class="scaled" colspan="{{ table.columns | length }}" scope="colgroup">{{ table.arms[1] }}</th>
+{% for kind in ("unscaled", "scaled") %}
+<th class="{{ kind }}" colspan="{{ table.columns | length }}" scope="colgroup">
+{{ table.arms[loop.index0] }}</th>
+{% endfor %}
 </tr>
 <tr><th scope="col">{{ table.label }}</th>
 {% for column in table.columns + table.columns %}

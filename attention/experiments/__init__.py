@@ -7,16 +7,12 @@ the command line do that), and no gradient is worked out by hand: all come from 
 from attention.experiments.checks import Check, closed_form_checks
 from attention.experiments.differences import DifferenceCheck, failed_checks
 from attention.experiments.export import study_csv, study_json
-from attention.experiments.findings import (
-    checks_sentence,
-    format_number,
-    head_findings,
-    study_findings,
-)
+from attention.experiments.findings import checks_sentence, format_number, summarise
 from attention.experiments.heads import (
     HeadResult,
     HeadStudy,
     LayerSummary,
+    Study,
     head_study,
     layer_summaries,
 )
@@ -29,7 +25,7 @@ from attention.experiments.random_energy import (
 )
 from attention.experiments.regime import PLACES, Distribution, Regime
 from attention.experiments.study import GradientStudy, Settings, WidthResult, gradient_study
-from attention.experiments.tables import Table, TableRow, head_tables, study_notes, study_tables
+from attention.experiments.tables import Table, TableRow, reading_notes, tabulate
 
 __all__ = [
     "PLACES",
@@ -46,6 +42,7 @@ __all__ = [
     "RandomEnergyModel",
     "Regime",
     "Settings",
+    "Study",
     "Table",
     "TableRow",
     "WidthResult",
@@ -55,16 +52,14 @@ __all__ = [
     "failed_checks",
     "format_number",
     "gradient_study",
-    "head_findings",
     "head_study",
-    "head_tables",
     "layer_summaries",
     "lesson_stream",
     "load_qkv",
+    "reading_notes",
     "score_kurtosis",
     "study_csv",
-    "study_findings",
     "study_json",
-    "study_notes",
-    "study_tables",
+    "summarise",
+    "tabulate",
 ]

@@ -1,8 +1,9 @@
 """The closed forms put to the test: each law of `random_energy` against what the engine measures.
 
 A mean may miss its law by four standard errors, a median by its order-statistic interval; laws
-that are exact only as σ grows get 10 % more, and two get the size of their next term. Every check
-carries its tolerance, so that nothing passes for want of one.
+that are exact only as σ grows get 10 % more, and three get the size of their next term. Two
+quantities have no closed form: they are held against shares that were measured before. Every
+check carries its tolerance, so that nothing passes for want of one.
 """
 
 import math
@@ -28,6 +29,10 @@ SIGMAS = 4.0
 
 ASYMPTOTIC = 0.10
 """What is granted to a law that is exact only in the limit, relative to its value."""
+
+
+WHOLE_PERCENT = 0.005
+"""What rounding can hide in a share that was measured before and is quoted in whole percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +96,7 @@ def closed_form_checks(*, seed: int = 0, rows: int = 4000) -> tuple[Check, ...]:
     )
     streams = np.random.default_rng(seed).spawn(len(groups))
     return tuple(
-        check
-        for group, rng in zip(groups, streams, strict=True)
-        for check in group(rng, rows)
+        check for group, rng in zip(groups, streams, strict=True) for check in group(rng, rows)
     )
 
 
@@ -228,14 +231,15 @@ def _freezing(rng: Generator, rows: int) -> list[Check]:
         theory = RandomEnergyModel(keys=64, spread=factor * critical)
         predicted = theory.frozen_entropy if theory.frozen else theory.liquid_entropy
         side = "above" if theory.frozen else "below"
+        granted = ASYMPTOTIC * predicted if theory.frozen else theory.liquid_participation
         checks.append(
             _mean_check(
-                f"entropy {side} the freezing point",
+                f"entropy {side} freezing",
                 f"n = 64, σ² = {factor**2:g}·2 ln n",
                 law,
                 _entropy(_gaussian_logits(rng, rows, theory.keys, theory.spread)),
                 predicted,
-                granted=ASYMPTOTIC * predicted,
+                granted=granted,
             )
         )
     return checks
@@ -270,7 +274,7 @@ def _frozen(rng: Generator, rows: int) -> list[Check]:
     _, norm = softmax_jacobian(_weights(_gaussian_logits(rng, 25 * rows, 2, pair.spread)))
     measured = [
         ("tr J", "M_n/σ", softmax_jacobian(weights)[0], theory.frozen_trace),
-        ("1 − max p", "ln 2 · M_n/σ", 1.0 - weights.max(-1), theory.frozen_missing_weight),
+        ("1 − max p", "ln 2·M_n/σ", 1.0 - weights.max(-1), theory.frozen_missing_weight),
         ("entropy", "(π²/6)·M_n/σ", _entropy(logits), theory.frozen_entropy),
         ("‖J‖²", "M_n/(3σ)", norm**2, pair.frozen_jacobian_square),
     ]
@@ -302,7 +306,7 @@ def _typical_row(rng: Generator, rows: int) -> list[Check]:
         for scaled in (False, True)
     )
     predicted = RandomEnergyModel(keys=64, spread=32.0).dead_rows()
-    name, law = "dead rows, max p > .99", "exp(−ln 99 · M_n/√d_k)"
+    name, law = "dead rows, max p > .99", "exp(−ln 99·M_n/√d_k)"
     dead = _mean_check(
         name,
         "n = 64, d_k = 1024, unscaled",
@@ -328,15 +332,15 @@ def _query_gradient(rng: Generator, rows: int) -> list[Check]:
 
 
 def _concentration(rng: Generator, rows: int) -> list[Check]:
-    """Which share of ‖∂L/∂Q‖² the largest 1 % of rows hold; the law is a measured constant."""
+    """Which share of ‖∂L/∂Q‖² the largest 1 % of rows hold; measured before."""
     checks = []
     for scaled, predicted in ((False, 0.34), (True, 0.06)):
         run = _attention(rng, 2 * rows, keys=64, d_k=1024, scaled=scaled)
         squares = row_norms(run.query_gradient).ravel() ** 2
         parts = np.array([_top_share(part) for part in rng.permutation(squares).reshape(8, -1)])
         setting = f"n = 64, d_k = 1024, {'scaled' if scaled else 'unscaled'}"
-        tolerance = SIGMAS * _standard_error(parts) + ASYMPTOTIC * predicted
-        name = "share of ‖∂L/∂Q‖² in 1 % of rows"
+        tolerance = SIGMAS * _standard_error(parts) + ASYMPTOTIC * predicted + WHOLE_PERCENT
+        name = "share of ‖∂L/∂Q‖² in top 1 %"
         checks.append(
             Check(name, setting, f"{predicted}", _top_share(squares), predicted, tolerance)
         )
@@ -349,7 +353,7 @@ def _top_share(squares: Array) -> float:
 
 
 def _float32_zeros(rng: Generator, rows: int) -> list[Check]:
-    """Exact zeros at the softmax input in float32; the law is a measured constant."""
+    """Exact zeros at the softmax input in float32; measured before."""
     checks = []
     for keys, predicted in ((16, 0.12), (64, 0.22), (256, 0.34)):
         run = _attention(rng, rows, keys=keys, d_k=1024, scaled=False)
@@ -361,7 +365,7 @@ def _float32_zeros(rng: Generator, rows: int) -> list[Check]:
                 f"{predicted}",
                 zeros,
                 predicted,
-                granted=ASYMPTOTIC * predicted,
+                granted=ASYMPTOTIC * predicted + WHOLE_PERCENT,
             )
         )
     run = _attention(rng, rows, keys=64, d_k=1024, scaled=True)
@@ -381,7 +385,7 @@ def _lipschitz(rng: Generator, rows: int) -> list[Check]:
     rounding = 8.0 * float(np.finfo(np.float64).eps)
     excess = max(0.0, largest - 0.5)
     return [
-        Check("excess of the largest ‖J‖₂ over ½", "n = 8, σ = ½ to 32", "0", excess, 0.0, rounding),
+        Check("largest ‖J‖₂, excess over ½", "n = 8, σ = ½ to 32", "0", excess, 0.0, rounding),
         Check("‖J‖₂ at (½, ½, 0, ...)", "n = 4", "½", reached, 0.5, rounding),
     ]
 
@@ -452,12 +456,10 @@ def _difference_errors(logits: Array, upstream: Array, steps: Array) -> Array:
     return rms
 
 
-def _slope_check(
-    setting: str, law: str, steps: Array, errors: Array, predicted: float
-) -> Check:
+def _slope_check(setting: str, law: str, steps: Array, errors: Array, predicted: float) -> Check:
     """Fit a power law to the error against the step."""
     slope = float(np.polyfit(np.log(steps), np.log(errors), 1)[0])
-    name = "power of h in the error of a difference"
+    name = "power of h in the error"
     return Check(name, setting, law, slope, predicted, ASYMPTOTIC)
 
 

@@ -11,14 +11,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from attention.experiments.findings import format_index, head_findings, study_findings
-from attention.experiments.heads import HeadStudy
+from attention.experiments.findings import format_index, summarise
+from attention.experiments.heads import Study
 from attention.experiments.regime import Distribution, Regime
 from attention.experiments.study import GradientStudy
 
 __all__ = ["study_csv", "study_json"]
-
-Study = GradientStudy | HeadStudy
 
 SINGLE = (
     "spread",
@@ -42,8 +40,7 @@ def study_json(study: Study) -> str:
         >>> sorted(json.loads(text))
         ['checks', 'findings', 'settings', 'widths']
     """
-    findings = study_findings if isinstance(study, GradientStudy) else head_findings
-    content = asdict(study) | {"findings": findings(study)}  # type: ignore[operator]
+    content = asdict(study) | {"findings": summarise(study)}
     return json.dumps(_finite(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from attention.experiments.differences import DifferenceCheck
-from attention.experiments.heads import HeadStudy
+from attention.experiments.heads import HeadStudy, Study
 from attention.experiments.regime import Regime
-from attention.experiments.study import GradientStudy, WidthResult
+from attention.experiments.study import WidthResult
 
-__all__ = ["checks_sentence", "format_number", "head_findings", "study_findings"]
+__all__ = ["checks_sentence", "format_index", "format_number", "summarise"]
 
 Sentences = tuple[str, str, str]
 
@@ -43,21 +43,22 @@ STUDY: Mapping[str, Mapping[str, str]] = {
         "scale is {value} and {weight} times that with it.",
     },
     "zh": {
-        "dies": "典型的一行会“死”：d_k = {d_k} 时，softmax 输入处的梯度中位数不缩放时是 {unscaled}，"
-        "缩放后是 {scaled}（是前者的 {ratio} 倍）；{dead} 的行有一个权重超过 .99，缩放后是 {dead_scaled}。",
+        "dies": "典型的一行会“死”：d_k = {d_k} 时，softmax 输入处的梯度中位数不缩放时是 {unscaled}"
+        "，缩放后是 {scaled}（是前者的 {ratio} 倍）；{dead} 的行有一个权重超过 .99，缩放后是 "
+        "{dead_scaled}。",
         "lives": "这里典型的一行没有“死”：d_k = {d_k} 时，softmax 输入处的梯度中位数不缩放时是 "
         "{unscaled}，缩放后是 {scaled}；{dead} 的行有一个权重超过 .99，缩放后是 {dead_scaled}。",
-        "grows": "可是不缩放时 ∂L/∂Q 的均方根反而变大：从 d_k = {narrow} 的 {first} 到 d_k = {wide} "
-        "的 {last}（理论值 {predicted}），而那里的中位数是 {typical}：少数没有饱和的行撑起了它，又没有 "
-        "1/√d_k 把它们变小。",
-        "shrinks": "这里不缩放时 ∂L/∂Q 的均方根没有变大：从 d_k = {narrow} 的 {first} 到 "
-        "d_k = {wide} 的 {last}（理论值 {predicted}），那里的中位数是 {typical}。",
-        "single": "只有一个 d_k，看不出增长；d_k = {wide} 时 ∂L/∂Q 的均方根不缩放时是 {last}，缩放后是 "
-        "{scaled}（不缩放的理论值 {predicted}），中位数是 {typical}。",
-        "untouched": "V 不受影响：∂L/∂V 和 ∂L/∂W_V 不经过 softmax 的梯度；d_k = {d_k} 时，它们不缩放的"
-        "均方根分别是缩放后的 {value} 倍和 {weight} 倍，并没有消失。",
-        "touched": "这里 V 受了影响：d_k = {d_k} 时，∂L/∂V 和 ∂L/∂W_V 不缩放的均方根分别是缩放后的 "
-        "{value} 倍和 {weight} 倍。",
+        "grows": "可是不缩放时 ∂L/∂Q 的均方根反而变大：从 d_k = {narrow} 的 {first} 到 d_k = "
+        "{wide} 的 {last}（理论值 {predicted}），而那里的中位数是 {typical}：少数没有饱和的行撑起"
+        "了它，又没有 1/√d_k 把它们变小。",
+        "shrinks": "这里不缩放时 ∂L/∂Q 的均方根没有变大：从 d_k = {narrow} 的 {first} 到 d_k = "
+        "{wide} 的 {last}（理论值 {predicted}），那里的中位数是 {typical}。",
+        "single": "只有一个 d_k，看不出增长；d_k = {wide} 时 ∂L/∂Q 的均方根不缩放时是 {last}，缩放"
+        "后是 {scaled}（不缩放的理论值 {predicted}），中位数是 {typical}。",
+        "untouched": "V 不受影响：∂L/∂V 和 ∂L/∂W_V 不经过 softmax 的梯度；d_k = {d_k} 时，它们不缩"
+        "放的均方根分别是缩放后的 {value} 倍和 {weight} 倍，并没有消失。",
+        "touched": "这里 V 受了影响：d_k = {d_k} 时，∂L/∂V 和 ∂L/∂W_V 不缩放的均方根分别是缩放后的"
+        " {value} 倍和 {weight} 倍。",
     },
 }
 
@@ -79,18 +80,18 @@ HEADS: Mapping[str, Mapping[str, str]] = {
         "with it in the median head, and {lowest} times in the lowest.",
     },
     "zh": {
-        "saturated": "不缩放时，{heads} 个头中有 {unscaled} 个饱和（至少一半的行有一个权重超过 .99），"
-        "缩放后有 {scaled} 个；最严重的是 {names}。",
+        "saturated": "不缩放时，{heads} 个头中有 {unscaled} 个饱和（至少一半的行有一个权重超过 .99"
+        "），缩放后有 {scaled} 个；最严重的是 {names}。",
         "calm": "不缩放时，{heads} 个头中有 {unscaled} 个饱和（至少一半的行有一个权重超过 .99），"
         "缩放后有 {scaled} 个。",
-        "starve": "去掉缩放，典型的一行就得不到梯度：在中位的头里，softmax 输入处的梯度降到缩放时的 "
-        "{ratio} 倍，最差的头（{worst}）降到 {lowest} 倍。",
-        "keep": "这里去掉缩放，典型的一行仍有梯度：在中位的头里，softmax 输入处的梯度是缩放时的 {ratio} "
-        "倍，最低的头（{worst}）是 {lowest} 倍。",
-        "untouched": "V 不受影响：不缩放时 ∂L/∂V 的均方根在中位的头里是缩放时的 {value} 倍，最低的头是 "
-        "{lowest} 倍，并没有消失。",
-        "touched": "这里 V 受了影响：不缩放时 ∂L/∂V 的均方根在中位的头里是缩放时的 {value} 倍，最低的头是 "
-        "{lowest} 倍。",
+        "starve": "去掉缩放，典型的一行就得不到梯度：在中位的头里，softmax 输入处的梯度降到缩放时"
+        "的 {ratio} 倍，最差的头（{worst}）降到 {lowest} 倍。",
+        "keep": "这里去掉缩放，典型的一行仍有梯度：在中位的头里，softmax 输入处的梯度是缩放时的 "
+        "{ratio} 倍，最低的头（{worst}）是 {lowest} 倍。",
+        "untouched": "V 不受影响：不缩放时 ∂L/∂V 的均方根在中位的头里是缩放时的 {value} 倍，最低的"
+        "头是 {lowest} 倍，并没有消失。",
+        "touched": "这里 V 受了影响：不缩放时 ∂L/∂V 的均方根在中位的头里是缩放时的 {value} 倍，最"
+        "低的头是 {lowest} 倍。",
     },
 }
 
@@ -99,8 +100,9 @@ CHECKED = {
     "en": "Gradients against finite differences (float64, random upstream): the worst relative "
     "error of a row is {worst}, in {rows} rows with norms down to {smallest}; {skipped} more are "
     "too small to judge in float64. {unsaturated} of the {queries} queries are not saturated.",
-    "zh": "梯度与有限差分对照（float64，随机上游梯度）：{rows} 行中最大的相对误差是 {worst}，行范数最小到 "
-    "{smallest}；另有 {skipped} 行小得在 float64 下无法判断。{queries} 个查询中有 {unsaturated} 个没有饱和。",
+    "zh": "梯度与有限差分对照（float64，随机上游梯度）：{rows} 行中最大的相对误差是 {worst}，行范"
+    "数最小到 {smallest}；另有 {skipped} 行小得在 float64 下无法判断。{queries} 个查询中有 "
+    "{unsaturated} 个没有饱和。",
 }
 
 
@@ -142,21 +144,24 @@ def format_number(value: float) -> str:
     return f"{value:.0f}" if size >= 999.5 else f"{value:#.3g}".removesuffix(".")
 
 
-def study_findings(study: GradientStudy, language: str = "en") -> Sentences:
-    """Say what a gradient study shows: of the typical row, of ∂L/∂Q, and of V.
+def summarise(study: Study, language: str = "en") -> Sentences:
+    """Say what a study shows: of the typical row, of the gradients that reach Q, and of V.
 
     Args:
-        study: what was measured.
+        study: what was measured, on random numbers or on real heads.
         language: `en` or `zh`.
 
     Returns:
-        Three sentences, about the largest d_k and the way there from the smallest.
+        Three sentences. On random numbers they are about the largest d_k and the way there from
+        the smallest; on real heads, about which are saturated and what that does.
 
     Example:
         >>> from attention.experiments.study import Settings, gradient_study
-        >>> study_findings(gradient_study(Settings(d_k=(256,), rows=200)))[0][:21]
+        >>> summarise(gradient_study(Settings(d_k=(128,), rows=100)))[0][:21]
         'The typical row dies:'
     """
+    if isinstance(study, HeadStudy):
+        return _head_findings(study, HEADS[language])
     widths = sorted(study.widths, key=lambda width: width.d_k)
     texts = STUDY[language]
     return (
@@ -217,14 +222,8 @@ def _rms_ratio(unscaled: Regime, scaled: Regime, place: str) -> float:
     return without / with_scale if with_scale else 1.0
 
 
-def head_findings(study: HeadStudy, language: str = "en") -> Sentences:
-    """Say what the real heads show: which are saturated, what starves, and of V.
-
-    Args:
-        study: what was measured.
-        language: `en` or `zh`.
-    """
-    texts = HEADS[language]
+def _head_findings(study: HeadStudy, texts: Mapping[str, str]) -> Sentences:
+    """Which heads are saturated, what the typical row loses, and that V does not."""
     heads = sorted(study.heads, key=lambda head: -head.unscaled.dead_rows)
     saturated = [head for head in heads if head.unscaled.saturated]
     first = texts["saturated" if saturated else "calm"].format(

@@ -16,8 +16,16 @@ import minigrad
 from attention.experiments.differences import TOKENS, DifferenceCheck, check_head
 from attention.experiments.qkv import QKV
 from attention.experiments.regime import Progress, Regime, Rows, measure_attention
+from attention.experiments.study import GradientStudy
 
-__all__ = ["HeadResult", "HeadStudy", "LayerSummary", "head_study", "layer_summaries"]
+__all__ = [
+    "HeadResult",
+    "HeadStudy",
+    "LayerSummary",
+    "Study",
+    "head_study",
+    "layer_summaries",
+]
 
 Array = npt.NDArray[Any]
 
@@ -81,6 +89,10 @@ class HeadStudy:
     heads: tuple[HeadResult, ...]
     weights_difference: float | None
     checks: tuple[DifferenceCheck, ...]
+
+
+Study = GradientStudy | HeadStudy
+"""What can be tabulated, summed up, exported and drawn."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ def load_qkv(path: Path) -> QKV:
     try:
         return _assemble(_printable(path.name), _read(path))
     except QKVError as error:
-        raise QKVError(f"{_printable(str(path))}: {error}") from None
+        raise QKVError(_printable(f"{path}: {error}")) from None
 
 
 def _read(path: Path) -> dict[str, Array]:
@@ -128,8 +128,14 @@ def _read(path: Path) -> dict[str, Array]:
 
 
 def _read_npz(path: Path) -> dict[str, Array]:
+    # Opened here, because NumPy leaves the file open when it is not a whole archive.
+    with path.open("rb") as file, _open_archive(file) as archive:
+        return {name: _member(archive, name) for name in archive.files if name in KNOWN_NAMES}
+
+
+def _open_archive(file: BinaryIO) -> NpzFile:
     try:
-        archive = np.load(path, allow_pickle=False)
+        archive = np.load(file, allow_pickle=False)
     except EOFError:
         raise QKVError("the file is empty") from None
     except (zipfile.BadZipFile, zlib.error):
@@ -138,8 +144,7 @@ def _read_npz(path: Path) -> dict[str, Array]:
         raise QKVError("this is not a .npz file; pickles are never opened") from None
     if not isinstance(archive, NpzFile):
         raise QKVError("this is a single array (.npy); a .npz with Q, K and V is needed")
-    with archive:
-        return {name: _member(archive, name) for name in archive.files if name in KNOWN_NAMES}
+    return archive
 
 
 def _member(archive: NpzFile, name: str) -> Array:
@@ -187,7 +192,8 @@ def _read_tensor(file: BinaryIO, name: str, entry: Any, start: int, size: int) -
     try:
         code, shape = entry["dtype"], tuple(entry["shape"])
         first, last = entry["data_offsets"]
-        whole = all(isinstance(n, int) and n >= 0 for n in (*shape, first, last))
+        sizes = all(isinstance(n, int) and n >= 0 for n in (*shape, first, last))
+        whole = sizes and isinstance(code, str)
     except (KeyError, TypeError, ValueError):
         whole = False
     if not whole:

@@ -214,23 +214,23 @@ def _measure_width(settings: Settings, d_k: int, meter: _Meter) -> WidthResult:
         meter.advance(work)
     rows = {scaled: join(parts[scaled]) for scaled in scales}
     theory = RandomEnergyModel(settings.keys, math.sqrt(d_k))
-    unscaled, scaled = (
-        Regime.of(
+    regimes = {
+        scaled: Regime.of(
             rows[scaled],
             scaled=scaled,
             spread=_pooled_spread(rows[scaled]),
-            predicted_spread=theory.spread * scales[scaled],
+            predicted_spread=theory.spread * scale,
         )
-        for scaled in scales
-    )
+        for scaled, scale in scales.items()
+    }
     return WidthResult(
         d_k=d_k,
         rows=rows[False]["Q"].size,
         weight_rows=rows[False]["W_Q"].size,
         frozen=theory.frozen,
         predicted_query_rms=theory.query_gradient_rms(math.sqrt(settings.width(d_k))),
-        unscaled=unscaled,
-        scaled=scaled,
+        unscaled=regimes[False],
+        scaled=regimes[True],
     )
 
 

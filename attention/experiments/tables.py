@@ -4,16 +4,17 @@ A table here is plain text in rows and columns; the terminal and the page each d
 own way. The sentences that sum the numbers up are in `findings`.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from attention.experiments.findings import format_index, format_number
-from attention.experiments.heads import HeadStudy, layer_summaries
+from attention.experiments.heads import HeadStudy, LayerSummary, Study, layer_summaries
 from attention.experiments.regime import PLACES, Regime
 from attention.experiments.study import GradientStudy
 
-__all__ = ["Table", "TableRow", "head_tables", "study_notes", "study_tables"]
+__all__ = ["Table", "TableRow", "reading_notes", "tabulate"]
 
 
 class TableRow(NamedTuple):
@@ -109,10 +110,10 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
 
 NOTES: Mapping[str, tuple[str, ...]] = {
     "en": (
-        "spread: standard deviation of what enters the softmax; max p: the mean largest "
-        "weight; entropy in nats; ‖J‖: the "
-        "Frobenius norm of the softmax's Jacobian, its mean and its median; dead: rows with a weight above .99; starved: queries with "
-        "‖∂L/∂q‖ < 1e-3; zeros: exact zeros at the softmax input in float32.",
+        "spread: standard deviation of what enters the softmax; max p: the mean largest weight; "
+        "entropy in nats; ‖J‖: the Frobenius norm of the softmax's Jacobian, its mean and its "
+        "median; dead: rows with a weight above .99; starved: queries with ‖∂L/∂q‖ < 1e-3; zeros: "
+        "exact zeros at the softmax input in float32.",
         "The softmax input is measured after the scale, so 1/√d_k is not mixed in. At Q, K, W_Q "
         "and W_K the factor 1/√d_k is in the scaled gradient and missing from the other: a row "
         "that is not saturated is √d_k times larger there, and a few of them make the RMS.",
@@ -122,38 +123,75 @@ NOTES: Mapping[str, tuple[str, ...]] = {
         "sharp attention means, and no vanishing through the softmax.",
     ),
     "zh": (
-        "标准差：进入 softmax 的数的标准差；熵以 nat 计；max p：最大权重的均值；‖J‖：softmax "
-        "雅可比矩阵的 Frobenius 范数，先均值后中位数；"
-        "死行：有一个权重超过 .99 的行；饥饿：‖∂L/∂q‖ < 1e-3 的查询；零：float32 下 softmax 输入处恰为 0 "
-        "的梯度。",
-        "softmax 输入处的梯度在缩放之后测量，所以不含 1/√d_k。在 Q、K、W_Q、W_K 处，缩放时的梯度带有因子 "
-        "1/√d_k，不缩放时没有：没有饱和的行在那里大 √d_k 倍，少数几行就撑起了均方根。",
+        "标准差：进入 softmax 的数的标准差；熵以 nat 计；max p：最大权重的均值；‖J‖：softmax 雅可"
+        "比矩阵的 Frobenius 范数，先均值后中位数；死行：有一个权重超过 .99 的行；饥饿：‖∂L/∂q‖ < "
+        "1e-3 的查询；零：float32 下 softmax 输入处恰为 0 的梯度。",
+        "softmax 输入处的梯度在缩放之后测量，所以不含 1/√d_k。在 Q、K、W_Q、W_K 处，缩放时的梯度带"
+        "有因子 1/√d_k，不缩放时没有：没有饱和的行在那里大 √d_k 倍，少数几行就撑起了均方根。",
         "W_Q、W_K 的一行是对序列里所有词求和，只要有一个词没有饱和就有梯度：权重是从更少的词学习，"
         "而不是得到更小的梯度。",
-        "没有查询关注的值得不到梯度，所以 V 处的 1 % 分位数很低；这是注意力尖锐的本意，不是梯度在 softmax "
-        "里消失。",
+        "没有查询关注的值得不到梯度，所以 V 处的 1 % 分位数很低；这是注意力尖锐的本意，不是梯度在 "
+        "softmax 里消失。",
     ),
 }
 
 
-def study_notes(language: str = "en") -> tuple[str, ...]:
-    """Return how to read the tables of a gradient study, a few sentences for each point.
+WEIGHTS = {
+    "en": (
+        "The weights in the file differ by at most {difference} from softmax(QKᵀ/√d_k).",
+        " That is more than rounding: the model may use a mask or another scale.",
+    ),
+    "zh": (
+        "文件里的权重与 softmax(QKᵀ/√d_k) 最多相差 {difference}。",
+        "这超出了舍入误差：模型可能用了掩码或别的缩放。",
+    ),
+}
 
-    Example:
-        >>> len(study_notes("en")) == len(study_notes("zh"))
-        True
-    """
-    return NOTES[language]
+ROUNDED_WEIGHTS = 1e-2
+"""What rounding alone can make of weights that were stored as bfloat16."""
 
 
-def study_tables(study: GradientStudy, language: str = "en") -> list[Table]:
-    """Lay out a gradient study: the forward pass, the saturation, and the gradients.
+def reading_notes(study: Study, language: str = "en") -> tuple[str, ...]:
+    """Return what to know when reading the tables of a study, a sentence or two for each point.
 
     Args:
-        study: what was measured.
+        study: what was measured. Of real heads, how far the model's own weights are from those
+            computed here is all there is to say, if the file has them.
         language: `en` or `zh`.
+
+    Example:
+        >>> from attention.experiments.study import Settings, gradient_study
+        >>> len(reading_notes(gradient_study(Settings(d_k=(4,), rows=20)), "zh"))
+        4
+    """
+    if not isinstance(study, HeadStudy):
+        return NOTES[language]
+    if study.weights_difference is None:
+        return ()
+    difference, more = WEIGHTS[language]
+    note = difference.format(difference=f"{study.weights_difference:.1e}")
+    return (note + more if study.weights_difference > ROUNDED_WEIGHTS else note,)
+
+
+def tabulate(study: Study, language: str = "en") -> list[Table]:
+    """Lay out a study as tables.
+
+    Args:
+        study: what was measured. Random numbers give the forward pass, the saturation and the
+            gradients; a file gives its heads and its layers.
+        language: `en` or `zh`.
+
+    Example:
+        >>> from attention.experiments.study import Settings, gradient_study
+        >>> table = tabulate(gradient_study(Settings(d_k=(4, 16), rows=20)))[0]
+        >>> table.columns, [row.label for row in table.rows]
+        (('spread', 'theory', 'max p', 'entropy'), ['4', '16'])
     """
     texts = TEXTS[language]
+    return _head_tables(study, texts) if isinstance(study, HeadStudy) else _tables(study, texts)
+
+
+def _tables(study: GradientStudy, texts: Mapping[str, str]) -> list[Table]:
     forward = _by_width(
         study,
         texts,
@@ -240,36 +278,13 @@ def _percent(share: float) -> str:
     return f"{share:.1%}" if share else "0"
 
 
-def head_tables(study: HeadStudy, language: str = "en") -> list[Table]:
-    """Lay out the heads of a file: every head, then every layer.
-
-    Args:
-        study: what was measured.
-        language: `en` or `zh`.
-    """
-    texts = TEXTS[language]
+def _head_tables(study: HeadStudy, texts: Mapping[str, str]) -> list[Table]:
+    """Every head, then every layer."""
     heads = [
         TableRow(format_index(head.index), _head_cells(head.unscaled), _head_cells(head.scaled))
         for head in study.heads
     ]
-    layers = [
-        TableRow(
-            format_index(layer.index),
-            (
-                format_number(layer.spread),
-                f"{layer.largest_weight[0]:.2f}",
-                f"{layer.saturated[0]}/{layer.heads}",
-                format_number(layer.gradient_ratio),
-            ),
-            (
-                format_number(layer.spread / study.d_k**0.5),
-                f"{layer.largest_weight[1]:.2f}",
-                f"{layer.saturated[1]}/{layer.heads}",
-                "1",
-            ),
-        )
-        for layer in layer_summaries(study)
-    ]
+    layers = [_layer_row(layer, study.d_k) for layer in layer_summaries(study)]
     columns = ["spread", "largest", "dead", "row", "query"]
     summary = ["spread", "largest", "saturated", "ratio"]
     return [
@@ -287,3 +302,21 @@ def _head_cells(regime: Regime) -> tuple[str, ...]:
         format_number(regime.gradients["softmax input"].median),
         format_number(regime.gradients["Q"].rms),
     )
+
+
+def _layer_row(layer: LayerSummary, d_k: int) -> TableRow:
+    unscaled, scaled = (
+        (
+            format_number(spread),
+            f"{layer.largest_weight[arm]:.2f}",
+            f"{layer.saturated[arm]}/{layer.heads}",
+            ratio,
+        )
+        for arm, (spread, ratio) in enumerate(
+            [
+                (layer.spread, format_number(layer.gradient_ratio)),
+                (layer.spread / math.sqrt(d_k), "1"),
+            ]
+        )
+    )
+    return TableRow(format_index(layer.index), unscaled, scaled)

@@ -17,7 +17,7 @@ from typer.core import TyperCommand
 
 import minigrad
 
-__all__ = ["Language", "LanguageOption", "default_language", "fail", "main"]
+__all__ = ["Language", "LanguageOption", "default_language", "fail", "main", "printable"]
 
 app = typer.Typer(
     name="minigrad",
@@ -59,6 +59,19 @@ LanguageOption = Annotated[
 ]
 
 
+def printable(text: str) -> str:
+    """Return a text of others' in which nothing steers the terminal: escapes instead of controls.
+
+    Args:
+        text: a name, a path, a message; line ends are escaped too.
+
+    Example:
+        >>> printable("猫 \\x1b[31m")
+        '猫 \\\\x1b[31m'
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def fail(message: str, status: int = 2) -> NoReturn:
     """End the command with one line on standard error.
 
@@ -69,7 +82,7 @@ def fail(message: str, status: int = 2) -> NoReturn:
     Raises:
         typer.Exit: always.
     """
-    typer.echo(f"minigrad: {message}", err=True)
+    typer.echo(f"minigrad: {printable(message)}", err=True)
     raise typer.Exit(status)
 
 

@@ -24,11 +24,11 @@ from minigrad.cli import Language, LanguageOption, fail
 
 HINTS = {
     Language.EN: "Run one: minigrad examples {}    Copy them all: minigrad examples --copy DIR",
-    Language.ZH: "运行一课:minigrad examples {}    全部复制出来:minigrad examples --copy 目录",
+    Language.ZH: "运行一课：minigrad examples {}    全部复制出来：minigrad examples --copy 目录",
 }
 COPIED = {
     Language.EN: "{} files copied. Try: {}",
-    Language.ZH: "已复制 {} 个文件。试一试:{}",
+    Language.ZH: "已复制 {} 个文件。试一试：{}",
 }
 
 

@@ -21,29 +21,25 @@ from rich.text import Text
 from attention.experiments import (
     Check,
     GradientStudy,
-    HeadStudy,
     QKVError,
     Settings,
+    Study,
     Table,
     checks_sentence,
     closed_form_checks,
     failed_checks,
     format_number,
     gradient_study,
-    head_findings,
     head_study,
-    head_tables,
     load_qkv,
+    reading_notes,
     study_csv,
-    study_findings,
     study_json,
-    study_notes,
-    study_tables,
+    summarise,
+    tabulate,
 )
 from minigrad.cli import Language, LanguageOption, fail
 from minigrad.cli.examples import write_whole
-
-Study = GradientStudy | HeadStudy
 
 QUICK = Settings(d_k=(4, 16, 64, 256), rows=400)
 """What `--quick` measures: enough to see the effect, in about a second."""
@@ -51,21 +47,16 @@ QUICK = Settings(d_k=(4, 16, 64, 256), rows=400)
 NARROWEST = 80
 """The columns of text that the widest table needs."""
 
-ROUNDED_WEIGHTS = 1e-2
-"""What bfloat16 weights may be off by rounding."""
-
 PLOT_FORMATS = (".png", ".svg", ".pdf")
 
 TEXTS = {
     Language.EN: {
         "setting": "{keys} keys, {rows} queries for each d_k, {dtype}, seed {seed}, V of width "
         "{width}",
-        "heads_setting": "{source}: {heads} heads, {queries} queries × {keys} keys, d_k = {d_k}, d_v = "
-        "{d_v}, {dtype}, seed {seed}",
-        "weights": "The weights in the file differ by at most {difference} from softmax(QKᵀ/√d_k).",
-        "other": " That is more than rounding: the model may use a mask or another scale.",
+        "heads_setting": "{source}: {heads} heads, {queries} queries × {keys} keys, d_k = {d_k}, "
+        "d_v = {d_v}, {dtype}, seed {seed}",
         "closed": "Closed forms against measurement",
-        "columns": "quantity|setting|law|measured|law says|tolerance|",
+        "columns": "quantity|law|measured|law says|",
         "ok": "ok",
         "off": "OFF",
         "measuring": "measuring",
@@ -73,15 +64,14 @@ TEXTS = {
         "wrote": "wrote {}",
     },
     Language.ZH: {
-        "setting": "{keys} 个键，每个 d_k 有 {rows} 个查询，{dtype}，随机种子 {seed}，V 的宽度 {width}",
-        "heads_setting": "{source}：{heads} 个头，{queries} 个查询 × {keys} 个键，d_k = {d_k}，d_v = {d_v}，"
-        "{dtype}，随机种子 {seed}",
-        "weights": "文件里的权重与 softmax(QKᵀ/√d_k) 最多相差 {difference}。",
-        "other": "这超出了舍入误差：模型可能用了掩码或别的缩放。",
+        "setting": "{keys} 个键，每个 d_k 有 {rows} 个查询，{dtype}，随机种子 {seed}，V 的宽度 "
+        "{width}",
+        "heads_setting": "{source}：{heads} 个头，{queries} 个查询 × {keys} 个键，d_k = {d_k}，"
+        "d_v = {d_v}，{dtype}，随机种子 {seed}",
         "closed": "理论公式与测量对照",
-        "columns": "量|条件|公式|测得|公式给出|容差|",
-        "ok": "通过",
-        "off": "不符",
+        "columns": "量|公式|测得|公式给出|",
+        "ok": "对",
+        "off": "错",
         "measuring": "测量",
         "drawing": "绘图",
         "wrote": "已写入 {}",
@@ -182,11 +172,11 @@ def vanish(
     """
     _check_targets([plot, json, csv, html])
     given: dict[str, Any] = {
-        "d_k": d_k and _widths(d_k),
+        "d_k": None if d_k is None else _widths(d_k),
         "keys": keys,
         "rows": rows,
         "dtype": dtype,
-        "upstream_width": upstream_width and _width(upstream_width),
+        "upstream_width": None if upstream_width is None else _width(upstream_width),
         "quick": quick or None,
     }
     options = {name: value for name, value in given.items() if value is not None}
@@ -284,21 +274,24 @@ def _print_study(study: Study, closed_forms: Sequence[Check], language: Language
     """Print everything, the findings last; never narrower than the tables need."""
     console = Console(highlight=False, markup=False, emoji=False)
     console.width = max(console.width, NARROWEST)
-    random = isinstance(study, GradientStudy)
-    console.print(_setting(study, language), style="bold")
-    tables = study_tables(study, language) if random else head_tables(study, language)
-    for table in tables:
-        console.print(_rich_table(table))
+
+    def say(text: str, style: str = "") -> None:
+        # Chinese has no spaces to break at: a terminal wraps it better than a library does.
+        console.print(text, style=style, soft_wrap=language == Language.ZH)
+        console.print()
+
+    say(_setting(study, language), "bold")
+    drawn = [_rich_table(table) for table in tabulate(study, language)]
     if closed_forms:
-        console.print(_closed_form_table(closed_forms, language))
-    for note in study_notes(language) if random else _weights_note(study, language):
-        console.print(note, style="dim")
+        drawn.append(_closed_form_table(closed_forms, language))
+    for table in drawn:
+        console.print(table)
         console.print()
-    console.print(checks_sentence(study.checks, language))
-    findings = study_findings(study, language) if random else head_findings(study, language)
-    for finding in findings:
-        console.print()
-        console.print(finding, style="bold")
+    for note in reading_notes(study, language):
+        say(note, "dim")
+    say(checks_sentence(study.checks, language))
+    for finding in summarise(study, language):
+        say(finding, "bold")
 
 
 def _setting(study: Study, language: Language) -> str:
@@ -308,15 +301,6 @@ def _setting(study: Study, language: Language) -> str:
         return texts["setting"].format(**fields, width=study.settings.upstream_width or "d_k")
     fields = dataclasses.asdict(study) | {"heads": len(study.heads)}
     return texts["heads_setting"].format(**fields)
-
-
-def _weights_note(study: HeadStudy, language: Language) -> list[str]:
-    """How far the model's own weights are from those computed, if the file has them."""
-    if study.weights_difference is None:
-        return []
-    texts = TEXTS[language]
-    note = texts["weights"].format(difference=f"{study.weights_difference:.1e}")
-    return [note + (texts["other"] if study.weights_difference > ROUNDED_WEIGHTS else "")]
 
 
 def _rich_table(table: Table) -> RichTable:
@@ -337,19 +321,19 @@ def _rich_table(table: Table) -> RichTable:
 
 def _part(title: str, headings: Sequence[str]) -> RichTable:
     columns = [Column(heading, justify="right", no_wrap=True) for heading in headings]
-    return RichTable(
-        *columns, title=title, box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1)
-    )
+    return RichTable(*columns, title=title, box=SIMPLE_HEAD, show_edge=False, padding=0)
 
 
 def _closed_form_table(checks: Sequence[Check], language: Language) -> RichTable:
     texts = TEXTS[language]
-    drawn = RichTable(*texts["columns"].split("|"), title=texts["closed"], box=SIMPLE_HEAD)
+    headings = [Column(heading, no_wrap=True) for heading in texts["columns"].split("|")]
+    drawn = RichTable(*headings, box=SIMPLE_HEAD, show_edge=False, padding=0)
+    drawn.title, drawn.title_justify, drawn.title_style = texts["closed"], "left", "bold"
     for check in checks:
-        numbers = (check.measured, check.predicted, check.tolerance)
+        quantity = Text.assemble(check.name, "\n", (check.setting, "dim"))
+        says = f"{format_number(check.predicted)} ± {format_number(check.tolerance)}"
         verdict = texts["ok" if check.passed else "off"]
-        cells = [check.name, check.setting, check.law, *map(format_number, numbers), verdict]
-        drawn.add_row(*cells)
+        drawn.add_row(quantity, check.law, format_number(check.measured), says, verdict)
     return drawn
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.primitive import primitive
+from minigrad.tape import Variable
 
 _BROADCAST = "shapes that are equal or 1 when read from the right; see reshape and expand_dims"
 
@@ -107,9 +108,19 @@ def power(a: Any, b: Any) -> Any:
     return np.power(a, b)
 
 
+def _by_number(op: Any, x: Any, factor: Any) -> Any:
+    if type(factor) is float:
+        return op(x, factor)
+    if isinstance(factor, Variable) or np.ndim(factor) != 0:
+        raise TypeError("scale takes a number; write x * factor for a factor with a gradient.")
+    return op(x, float(factor))
+
+
 @primitive(
-    lambda g, *, factor: scale(g, factor),
+    lambda g, factor: g * factor,
+    None,
     example=lambda rng: (rng.normal(size=(2, 3)), 0.5),
+    called=_by_number,
 )
 def scale(x: Any, factor: float) -> Any:
     """A number times a tensor. It keeps the dtype, and nothing for the backward.
@@ -117,7 +128,7 @@ def scale(x: Any, factor: float) -> Any:
     >>> scale(np.ones(2, np.float32), np.float64(0.5))
     array([0.5, 0.5], dtype=float32)
     """
-    return x * float(factor)
+    return x * factor
 
 
 @primitive(

@@ -11,21 +11,15 @@ from minigrad.primitive import primitive
 from minigrad.symbol import opaque
 
 
-def _with_vectors(product: Any, a: Any, b: Any) -> Any:
+def _with_vectors(a: Any, b: Any) -> Any:
     """A vector stands as a row on the left, as a column on the right; its extra axis goes again."""
-    a_ndim, b_ndim = _ndim(a), _ndim(b)
-    if a_ndim != 1 and b_ndim != 1:
-        return product(a, b)
-    expand, squeeze = FUNCTIONS["expand_dims"], FUNCTIONS["squeeze"]
-    left = expand(a, 0) if a_ndim == 1 else a
-    right = expand(b, 1) if b_ndim == 1 else b
+    a_ndim, b_ndim = np.ndim(a), np.ndim(b)
+    if a_ndim == 0 or b_ndim == 0:
+        raise ValueError("matmul: a number is no matrix; write * for the product with a number.")
+    left = FUNCTIONS["expand_dims"](a, 0) if a_ndim == 1 else a
+    right = FUNCTIONS["expand_dims"](b, 1) if b_ndim == 1 else b
     extra = tuple([axis for axis, n in ((-2, a_ndim), (-1, b_ndim)) if n == 1])
-    return squeeze(product(left, right), extra)
-
-
-def _ndim(x: Any) -> int:
-    ndim: int = x.ndim if hasattr(x, "ndim") else np.ndim(x)
-    return ndim
+    return FUNCTIONS["squeeze"](matmul(left, right), extra)
 
 
 @primitive(
@@ -36,7 +30,8 @@ def _ndim(x: Any) -> int:
         (rng.normal(size=(5, 1, 2, 3)), rng.normal(size=(6, 3, 4))),
     ],
     expects="a (..., n, k) and b (..., k, m), with k equal; .mT swaps the last two axes",
-    called=_with_vectors,
+    composed=lambda a, b: a @ b,
+    otherwise=_with_vectors,
 )
 def matmul(a: Any, b: Any) -> Any:
     """The matrix product, over any leading batch axes, which broadcast.
@@ -47,7 +42,9 @@ def matmul(a: Any, b: Any) -> Any:
     >>> matmul(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([5.0, 6.0]))
     array([17., 39.])
     """
-    return a @ b
+    if getattr(a, "ndim", 0) < 2 or getattr(b, "ndim", 0) < 2:
+        return NotImplemented
+    return a.dot(b) if a.ndim == 2 == b.ndim else a @ b  # dot takes half the time on small ones
 
 
 @primitive(

@@ -21,10 +21,15 @@ def _cases(rng: np.random.Generator) -> list[Any]:
     return [(x,), (x, 1), (x, {"axis": 0})]
 
 
+# A row of −inf alone has this as its largest score, so that no inf − inf turns up.
+_LOWEST = {np.dtype(kind): np.finfo(kind).min for kind in (np.float16, np.float32, np.float64)}
+
+
 def _shifted(x: Any, axis: Axis) -> Any:
-    """x minus its largest value, and that value; −inf alone counts as the lowest finite number."""
-    lowest = np.finfo(x.dtype).min if x.dtype.kind == "f" else None
-    top = x.max(axis=axis, keepdims=True, initial=lowest) if lowest else x.max(axis, keepdims=True)
+    """x minus its largest value, and that value."""
+    if x.dtype.kind != "f":
+        x = x.astype(np.float64)
+    top = np.maximum.reduce(x, axis, keepdims=True, initial=_LOWEST.get(x.dtype))
     return x - top, top
 
 
@@ -89,18 +94,16 @@ def one_hot(targets: Any, shape: tuple[int, ...]) -> Any:
 
 
 @opaque
-def target_weights(targets: Any, ignore_index: int, reduction: str) -> Any:
-    """How much each target counts: 0 if ignored, 1, or 1/n under "mean"."""
-    counted = targets != ignore_index
-    total = np.maximum(counted.sum(), 1) if reduction == "mean" else 1
-    return (counted / total)[..., None]
+def divisor(targets: Any, ignore_index: int, reduction: str) -> int:
+    """What the sum of the losses is divided by: for "mean" the number of targets that count."""
+    return max(int((targets != ignore_index).sum()), 1) if reduction == "mean" else 1
 
 
 @primitive(
     lambda g, logits, targets, *, ignore_index, reduction: (
-        np.expand_dims(g, -1)
-        * target_weights(targets, ignore_index, reduction)
+        (g / divisor(targets, ignore_index, reduction))[..., None]
         * (softmax(logits, -1) - one_hot(targets, logits.shape))
+        * (targets != ignore_index)[..., None]
     ),
     None,
     example=lambda rng: [
@@ -131,12 +134,14 @@ def cross_entropy(
             f"{logits.shape}."
         )
     counted = targets != ignore_index
-    wrong = counted & ((targets < 0) | (targets >= logits.shape[-1]))
-    if wrong.any():
-        raise IndexError(f"target {targets[wrong][0]} is none of {logits.shape[-1]} classes.")
-    chosen = np.where(counted, targets, 0)[..., None]
-    losses = -np.take_along_axis(log_softmax(logits, -1), chosen, -1)[..., 0]
-    losses = np.where(counted, losses, 0.0)
+    classes = logits.shape[-1]
+    chosen = np.where(counted, targets, 0).ravel()
+    if chosen.size and (chosen.min() < 0 or chosen.max() >= classes):
+        wrong = chosen[(chosen < 0) | (chosen >= classes)][0]
+        raise IndexError(f"target {wrong} is none of {classes} classes.")
+    shifted = _shifted(logits, -1)[0].reshape(-1, classes)
+    losses = np.log(np.exp(shifted).sum(axis=-1)) - shifted[np.arange(chosen.size), chosen]
+    losses = np.where(counted, losses.reshape(targets.shape), 0.0)
     if reduction == "none":
         return losses
-    return losses.sum() / (max(int(counted.sum()), 1) if reduction == "mean" else 1)
+    return losses.sum() / divisor(targets, ignore_index, reduction)

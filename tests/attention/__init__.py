@@ -1,0 +1,1 @@
+"""Tests of `attention`, one file for each of its parts."""

@@ -1,0 +1,424 @@
+"""Whether results are recorded, in which scope, and what `trace()` keeps besides: in blocks, as a
+decorator, in threads and in async tasks. `detect_anomaly` is tested in `test_anomaly.py`."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import attention
+import minigrad
+from minigrad import Tensor, enable_grad, modes, no_grad, scope, trace
+from tests.helpers import assert_close, assert_same, gradient_of, leaf, next_line
+
+Rng = np.random.Generator
+
+
+def recording() -> bool:
+    """Whether a result over a leaf is recorded just now."""
+    return (leaf(1.0) * 2).requires_grad
+
+
+# --------------------------------------------------------------------------------------- no_grad
+
+
+def test_nothing_is_recorded_inside_no_grad() -> None:
+    x = leaf([1.0, 2.0])
+    with no_grad():
+        y = x * x
+    assert not y.requires_grad
+    assert y.is_leaf
+    assert_same(y, [1.0, 4.0])
+    with pytest.raises(RuntimeError, match="nothing behind this one requires a gradient"):
+        y.backward(np.ones(2))
+
+
+def test_a_leaf_made_inside_no_grad_still_asks_for_its_gradient() -> None:
+    with no_grad():
+        x = leaf(2.0)
+    (x * x).backward()
+    assert_same(gradient_of(x), 4.0)
+
+
+def test_what_was_computed_inside_is_a_constant_outside() -> None:
+    x = leaf(3.0)
+    with no_grad():
+        frozen = x * x
+    (x * frozen).backward()
+    assert_same(gradient_of(x), 9.0)
+
+
+def test_backward_works_inside_no_grad() -> None:
+    x = leaf(3.0)
+    y = x * x
+    with no_grad():
+        y.backward()
+    assert_same(gradient_of(x), 6.0)
+
+
+def test_no_grad_nests_and_enable_grad_switches_it_off_inside() -> None:
+    assert recording()
+    with no_grad():
+        with no_grad():
+            assert not recording()
+        assert not recording()
+        with enable_grad():
+            assert recording()
+            with no_grad():
+                assert not recording()
+            assert recording()
+        assert not recording()
+    assert recording()
+
+
+def test_one_no_grad_can_be_entered_again_inside_itself() -> None:
+    off = no_grad()
+    with off:
+        with off:
+            assert not recording()
+        assert not recording()
+    assert recording()
+    with off:
+        assert not recording()
+
+
+def test_recording_goes_on_after_an_exception() -> None:
+    with pytest.raises(KeyError), no_grad():
+        raise KeyError
+    assert recording()
+
+
+def test_no_grad_decorates_a_function() -> None:
+    @no_grad()
+    def evaluate(x: Tensor, *, factor: float = 2.0) -> tuple[bool, Tensor]:
+        """What it does."""
+        return recording(), x * factor
+
+    was_recording, y = evaluate(leaf(3.0), factor=5.0)
+    assert not was_recording
+    assert not y.requires_grad
+    assert_same(y, 15.0)
+    assert recording()
+    assert evaluate.__name__ == "evaluate"
+    assert evaluate.__doc__ == "What it does."
+
+
+def test_a_decorated_function_may_call_itself_and_may_raise() -> None:
+    @no_grad()
+    def countdown(n: int) -> int:
+        assert not recording()
+        if n == 0:
+            raise KeyError
+        return countdown(n - 1)
+
+    with pytest.raises(KeyError):
+        countdown(5)
+    assert recording()
+
+
+def test_what_runs_after_it_has_returned_cannot_be_decorated() -> None:
+    """A decorator would switch the mode for the making of a generator, not for its running."""
+
+    def generator() -> Any:
+        yield 1
+
+    async def coroutine() -> int:
+        return 1
+
+    async def stream() -> Any:
+        yield 1
+
+    for function in (generator, coroutine, stream):
+        with pytest.raises(TypeError, match=rf"{function.__name__} .*with statement inside"):
+            no_grad()(function)
+
+
+# ----------------------------------------------------------------------------- threads and tasks
+
+
+def test_no_grad_in_one_thread_is_not_seen_in_another() -> None:
+    inside, observed = threading.Event(), threading.Event()
+    seen: dict[str, bool] = {}
+
+    def off() -> None:
+        with no_grad():
+            inside.set()
+            observed.wait(10)
+            seen["off"] = recording()
+        seen["off afterwards"] = recording()
+
+    thread = threading.Thread(target=off)
+    thread.start()
+    assert inside.wait(10)
+    seen["on"] = recording()
+    with no_grad():
+        observed.set()
+        thread.join(10)
+        seen["on, inside its own no_grad"] = recording()
+    assert seen == {
+        "on": True,
+        "off": False,
+        "off afterwards": True,
+        "on, inside its own no_grad": False,
+    }
+
+
+def test_a_new_thread_records_though_the_one_that_starts_it_does_not() -> None:
+    seen: list[bool] = []
+    with no_grad():
+        thread = threading.Thread(target=lambda: seen.append(recording()))
+        thread.start()
+        thread.join()
+    assert seen == [True]
+
+
+def test_a_decorated_function_may_run_in_several_threads_at_once() -> None:
+    together = threading.Barrier(3)
+    inside: list[bool] = []
+    afterwards: list[bool] = []
+
+    @no_grad()
+    def evaluate() -> None:
+        together.wait(10)
+        inside.append(recording())
+        together.wait(10)
+
+    def work() -> None:
+        evaluate()
+        afterwards.append(recording())
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert inside == [False] * 3
+    assert afterwards == [True] * 3
+
+
+def test_async_tasks_with_different_modes_do_not_disturb_each_other() -> None:
+    """Each task is suspended inside its block while the other runs."""
+    seen: dict[str, list[bool]] = {"on": [], "off": []}
+
+    async def task(name: str, mode: AbstractContextManager[None]) -> None:
+        with mode:
+            for _ in range(4):
+                seen[name].append(recording())
+                await asyncio.sleep(0)
+        seen[name].append(recording())
+
+    async def both() -> None:
+        await asyncio.gather(task("off", no_grad()), task("on", enable_grad()))
+
+    asyncio.run(both())
+    assert seen == {"on": [True] * 5, "off": [False] * 4 + [True]}
+
+
+def test_an_async_task_takes_on_the_mode_it_was_started_in() -> None:
+    async def inner() -> bool:
+        return recording()
+
+    async def outer() -> tuple[bool, bool]:
+        with no_grad():
+            started = asyncio.create_task(inner())
+        return await started, recording()
+
+    assert asyncio.run(outer()) == (False, True)
+
+
+# ------------------------------------------------------------------------------------------ scope
+
+
+def test_what_is_recorded_in_a_scope_belongs_to_it() -> None:
+    x = leaf(1.0)
+    with scope("block"):
+        with scope("head 0"):
+            inner = x * 2
+        outer = x * 3
+    after = x * 4
+
+    @scope("function")
+    def decorated() -> Tensor:
+        return x * 5
+
+    scopes = [t._node.scope for t in (inner, outer, after, decorated())]
+    assert scopes == [("block", "head 0"), ("block",), (), ("function",)]
+
+
+def test_a_scope_records_what_is_recorded_anyway_and_nothing_else() -> None:
+    with scope("block"), no_grad():
+        assert not recording()
+    with no_grad(), scope("block"):
+        assert not recording()
+    with scope("block"):
+        assert recording()
+
+
+# ------------------------------------------------------------------------------------------ trace
+
+
+def test_trace_keeps_the_inputs_and_the_output_of_each_op(rng: Rng) -> None:
+    a, b = leaf(rng.normal(size=(2, 3))), Tensor(rng.normal(size=(3, 4)))
+    constant = rng.normal(size=4)
+    with trace():
+        h = a @ b
+        y = h + constant
+        z = y * 2.0
+    product, added, doubled = (t._node.trace for t in (h, y, z))
+    assert_same(product[0], a)
+    assert_same(product[1], b)
+    assert_same(product[2], h)
+    assert_same(added[0], h)
+    assert_same(added[1], constant)
+    assert_same(added[2], y)
+    assert doubled[1] == 2.0
+    assert_same(doubled[2], z)
+
+
+def test_trace_keeps_the_users_line() -> None:
+    x = leaf(2.0)
+    with trace():
+        here = next_line()
+        y = x * x
+        z = minigrad.exp(y)
+    assert y._node.line == (__file__, here)
+    assert z._node.line == (__file__, here + 1)
+
+
+def test_the_users_line_is_not_one_inside_the_packages() -> None:
+    """What attention does on behalf of the caller belongs to the caller's line."""
+    x = leaf(np.eye(3, 2))
+    with trace():
+        here = next_line()
+        output, _ = attention.scaled_dot_product_attention(x, x, x)
+    stack, lines = [output._node], set()
+    while stack:
+        node = stack.pop()
+        if node.primitive is not None:
+            lines.add(node.line)
+            stack += [parent for parent in node.inputs if hasattr(parent, "primitive")]
+    assert lines == {(__file__, here)}
+
+
+def test_trace_keeps_the_gradients_of_intermediates(rng: Rng) -> None:
+    x, upstream = leaf(rng.normal(size=3)), rng.normal(size=3)
+    with trace():
+        h = x * 2
+        y = h * 3
+    y.backward(upstream)
+    assert_close(gradient_of(y), upstream)
+    assert_close(gradient_of(h), 3 * upstream)
+    assert_close(gradient_of(x), 6 * upstream)
+
+
+def test_traced_intermediates_do_not_carry_over_either(rng: Rng) -> None:
+    x, upstream = leaf(rng.normal(size=3)), rng.normal(size=3)
+    with trace():
+        h = x * 2
+        y = h * 3
+    y.backward(upstream, retain_graph=True)
+    y.backward(upstream)
+    assert_close(gradient_of(h), 3 * upstream)
+    assert_close(gradient_of(x), 12 * upstream)
+
+
+def test_what_trace_keeps_outlives_backward(rng: Rng) -> None:
+    """So a graph can be drawn with values after the gradients are there."""
+    x = leaf(rng.normal(size=3))
+    with trace():
+        y = minigrad.exp(x)
+    y.backward(rng.normal(size=3))
+    assert_same(y._node.trace[0], x)
+    assert_same(y._node.trace[1], y)
+    with pytest.raises(RuntimeError, match="let go"):
+        y.backward(rng.normal(size=3))
+
+
+def test_a_traced_gradient_is_the_untraced_one(rng: Rng) -> None:
+    data, upstream = rng.normal(size=(3, 4)), rng.normal(size=(3, 4))
+
+    def compute(x: Tensor) -> Tensor:
+        return minigrad.softmax(x * 2.0, axis=0) * minigrad.tanh(x)
+
+    plain, traced = leaf(data), leaf(data)
+    compute(plain).backward(upstream)
+    with trace():
+        compute(traced).backward(upstream)
+    assert_same(gradient_of(traced), gradient_of(plain))
+
+
+def test_outside_of_trace_neither_values_nor_lines_are_kept() -> None:
+    x = leaf(2.0)
+    with trace():
+        pass
+    y = x * x
+    assert y._node.trace is None
+    assert y._node.line is None
+
+
+def test_trace_does_not_record_what_is_not_recorded() -> None:
+    x = leaf(2.0)
+    with no_grad(), trace():
+        y = x * x
+    assert not y.requires_grad
+    with trace(), no_grad():
+        z = x * x
+    assert not z.requires_grad
+
+
+def test_trace_decorates_a_function() -> None:
+    @trace()
+    def compute(x: Tensor) -> Tensor:
+        return x * x
+
+    y = compute(leaf(3.0))
+    assert_same(y._node.trace[2], 9.0)
+
+
+# --------------------------------------------------------------------------------------- watchers
+
+
+def test_a_watcher_is_told_of_every_op_and_every_contribution() -> None:
+    class Log(modes.Watcher):
+        def __init__(self) -> None:
+            self.made: list[str] = []
+            self.passed_back: list[tuple[str, int, float]] = []
+
+        def recorded(self, op: Any, inputs: Any, options: Any, result: Any) -> None:
+            self.made.append(f"{op} {result.item()}")
+
+        def passed(self, node: Any, position: int, upstream: Any, contribution: Any) -> None:
+            self.passed_back.append((str(node.primitive), position, float(contribution)))
+
+    log = Log()
+    x, w = leaf(2.0), leaf(5.0)
+    with modes.watch(log):
+        y = x * w + 1.0
+        y.backward()
+    assert log.made == ["multiply 10.0", "add 11.0"]
+    assert log.passed_back == [("add", 0, 1.0), ("multiply", 0, 5.0), ("multiply", 1, 2.0)]
+
+
+def test_a_watcher_is_told_nothing_outside_of_its_block() -> None:
+    made: list[Any] = []
+
+    class Log(modes.Watcher):
+        def recorded(self, *what: Any) -> None:
+            made.append(what)
+
+    with modes.watch(Log()):
+        pass
+    leaf(2.0) * 3
+    assert made == []
+
+
+@pytest.mark.parametrize("switch", [no_grad, enable_grad, trace, lambda: scope("s")])
+def test_every_switch_restores_what_was(switch: Callable[[], Any]) -> None:
+    before = modes.current.get()
+    with switch():
+        assert modes.current.get() is not before
+    assert modes.current.get() is before

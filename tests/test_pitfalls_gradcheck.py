@@ -1,0 +1,161 @@
+"""Ways in which gradient checks misled somebody: passing what is wrong, or blaming what is right.
+The letter and number at the head of each name are the case's own."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import attention
+import minigrad
+from minigrad import GradcheckError, Tensor, gradcheck, primitive
+from tests.helpers import leaf
+
+
+def _pair(rng: np.random.Generator) -> Any:
+    return (rng.normal(size=2),)
+
+
+@primitive(lambda g: g * np.array([0.0, 5.0]), example=_pair)
+def zero_and_six_times(x: Any) -> Any:
+    """Claims a slope of 5 for its second entry, where it is 6."""
+    return x * np.array([0.0, 6.0])
+
+
+@primitive(lambda g, x: np.full(x.shape, np.nan), example=_pair)
+def nan_gradient(x: Any) -> Any:
+    """Twice its input, with NaN for a gradient."""
+    return x * 2.0
+
+
+@primitive(lambda g: np.full(g.shape, 3.0), example=_pair)
+def triple_ignoring_upstream(x: Any) -> Any:
+    """Three times its input, with a rule that does not look at the upstream gradient."""
+    return x * 3.0
+
+
+@primitive(lambda g, out: g * out * (1 - out), example=_pair)
+def softmax_with_diagonal_rule(x: Any) -> Any:
+    """A softmax whose rule forgot the cross terms."""
+    weights = np.exp(x - x.max())
+    return weights / weights.sum()
+
+
+@primitive(lambda g, x: np.where(x > 0, g, np.where(x == 0, 5 * g, 0.0)), example=_pair)
+def relu_with_slope_5_at_0(x: Any) -> Any:
+    """A rectifier whose slope at 0 lies outside of what the kink allows."""
+    return np.maximum(x, 0.0)
+
+
+def test_g01_float32_is_checked_in_float64_and_not_called_wrong() -> None:
+    x = leaf(np.array([0.3, 0.7], dtype=np.float32))
+    report = gradcheck(lambda t: (t * t).sum(), [x])
+    assert report.ok
+    assert "checked on float64 copies" in str(report)
+    assert x.dtype == np.float32
+
+
+def test_g03_transposed_and_broadcast_inputs_are_checked_entry_by_entry() -> None:
+    x = leaf(np.arange(6.0).reshape(2, 3).T)
+    assert gradcheck(lambda t: (t**2).sum(), [x])
+    with pytest.raises(GradcheckError, match="gradient wrong in 6 of 6 entries"):
+        gradcheck(lambda t: triple_ignoring_upstream(t).sum() * 2.0, [x])
+
+    y = leaf(np.broadcast_to(np.array([2.0]), (3,)))
+    assert gradcheck(lambda t: (t**2).sum(), [y])
+
+
+def test_g04_a_kink_is_not_called_a_mistake() -> None:
+    report = gradcheck(lambda t: minigrad.relu(t).sum(), [leaf([0.0])], raise_exception=False)
+    assert "kink here" in str(report)
+    assert "not differentiable" in str(report)
+    assert "wrong" not in str(report)
+
+
+def test_g04_a_gradient_outside_of_both_slopes_is_a_mistake_even_at_a_kink() -> None:
+    with pytest.raises(GradcheckError, match="gradient wrong"):
+        gradcheck(relu_with_slope_5_at_0, [leaf([0.0, 1.0])])
+
+
+def test_g06_an_entry_where_both_are_0_does_not_hide_a_mistake_elsewhere() -> None:
+    report = gradcheck(zero_and_six_times, [leaf([1.0, 1.0])], raise_exception=False)
+    assert not report.ok
+    assert "wrong in 1 of 2 entries" in str(report)
+    assert "the worst is [1]" in str(report)
+    _, index = report.inputs[0].worst()
+    analytic, numeric = report.inputs[0].analytic[0][index], report.inputs[0].numeric[0][index]
+    assert analytic / numeric == pytest.approx(5 / 6)
+
+
+def test_g07_a_gradient_of_nan_is_wrong() -> None:
+    with pytest.raises(GradcheckError, match="gradient wrong in 1 of 1 entries.*nan by backward"):
+        gradcheck(nan_gradient, [leaf([1.0])])
+
+
+def test_g07_a_function_that_is_nan_is_neither_right_nor_a_mismatch() -> None:
+    with np.errstate(invalid="ignore"):
+        report = gradcheck(lambda t: minigrad.log(t).sum(), [leaf([-1.0])], raise_exception=False)
+    assert not report.ok
+    assert "the function is NaN here" in str(report)
+    assert "wrong" not in str(report)
+
+
+def test_g08_a_gradient_that_never_arrives_is_reported_with_its_number() -> None:
+    history_lost = lambda t: Tensor(np.tanh(t.data)).sum()  # noqa: E731
+    report = gradcheck(history_lost, [leaf([0.5])], raise_exception=False)
+    assert not report.ok
+    assert "no gradient reached input 0 (numerical 0.7864477" in str(report)
+
+
+def test_g09_a_rule_that_ignores_the_upstream_is_found() -> None:
+    with pytest.raises(GradcheckError, match="gradient wrong"):
+        gradcheck(triple_ignoring_upstream, [leaf([1.0, 2.0])])
+
+
+def test_g09_a_softmax_rule_without_cross_terms_is_found() -> None:
+    with pytest.raises(GradcheckError, match="gradient wrong"):
+        gradcheck(softmax_with_diagonal_rule, [leaf([1.0, 2.0, 3.0])])
+
+
+def test_g10_inputs_come_back_bit_for_bit_and_without_a_gradient() -> None:
+    x = leaf([0.3])
+    before = x.data.copy()
+    gradcheck(lambda t: (t * t).sum(), [x])
+    assert x.data.tobytes() == before.tobytes()
+    assert x.grad is None
+
+
+def test_g10_a_gradient_that_was_there_stays_what_it_was() -> None:
+    x = leaf([0.3, 0.4])
+    x.grad = np.array([7.0, 8.0])
+    gradcheck(lambda t: t * t, [x])
+    assert x.grad.tolist() == [7.0, 8.0]
+
+
+def test_g10_inputs_are_whole_even_if_the_function_raises() -> None:
+    x = leaf([0.3])
+    before = x.data.copy()
+    calls: list[int] = []
+
+    def breaks_at_the_fourth_call(t: Tensor) -> Any:
+        calls.append(1)
+        if len(calls) == 4:
+            raise ZeroDivisionError
+        return (t * t).sum()
+
+    with pytest.raises(ZeroDivisionError):
+        gradcheck(breaks_at_the_fourth_call, [x])
+    assert x.data.tobytes() == before.tobytes()
+    assert x.grad is None
+
+
+def test_g12_a_random_function_is_called_not_deterministic() -> None:
+    rng = np.random.default_rng(0)
+    report = gradcheck(
+        lambda t: attention.functional.dropout(t, 0.5, rng).sum(),
+        [leaf(np.ones(8))],
+        raise_exception=False,
+    )
+    assert not report.ok
+    assert "not deterministic" in str(report)
+    assert "wrong" not in str(report)
