@@ -47,7 +47,9 @@ def causal_mask(n_query: int, n_key: int | None = None, *, offset: int = 0) -> n
     """
     n_key = n_query if n_key is None else n_key
     if min(n_query, n_key, offset) < 0:
-        raise ValueError(f"causal_mask: lengths {n_query}, {n_key} and offset {offset} must be ≥ 0.")
+        raise ValueError(
+            f"causal_mask: lengths {n_query}, {n_key} and offset {offset} must be ≥ 0."
+        )
     return np.tri(n_query, n_key, offset, dtype=bool)
 
 

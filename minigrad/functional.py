@@ -32,7 +32,9 @@ def _at(function: Function, inputs: tuple[Any, ...]) -> tuple[Tensor, list[Tenso
     return out, points
 
 
-def vjp(function: Function, *inputs: Any, gradient: Any = None) -> tuple[Tensor, tuple[Tensor, ...]]:
+def vjp(
+    function: Function, *inputs: Any, gradient: Any = None
+) -> tuple[Tensor, tuple[Tensor, ...]]:
     """The result, and for each input the vector-Jacobian product gradient · ∂result/∂input.
 
     Args: `gradient` has the result's shape; it may be left out for one element.

@@ -14,6 +14,8 @@ from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
 from typing import Any, NamedTuple, TypeVar
 
+from minigrad.memory import keep
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -90,6 +92,31 @@ def scope(name: str) -> Switch:
 def watch(watcher: Watcher) -> Switch:
     """`watcher` is told of what is recorded and passed back inside."""
     return Switch(lambda mode: mode._replace(watchers=(*mode.watchers, watcher)))
+
+
+class _Tracer(Watcher):
+    def recorded(self, op: Any, inputs: Any, options: dict[str, Any], result: Any) -> None:
+        node = result._node
+        if node is not None:
+            node.trace = keep(range(len(inputs) + 1), inputs, result)
+            node.line = user_line()
+            node.retain = True
+
+
+def trace() -> Switch:
+    """Each op inside also keeps its inputs, its output, its gradient and the user's line.
+
+    Drawing with values, stepping and looking at the gradients of intermediates need this.
+
+    >>> import minigrad
+    >>> x = minigrad.Tensor(3.0, requires_grad=True)
+    >>> with minigrad.trace():
+    ...     y = x * x
+    >>> (y * 2).backward()
+    >>> float(y.grad)
+    2.0
+    """
+    return watch(_Tracer())
 
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep

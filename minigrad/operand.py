@@ -98,7 +98,9 @@ class Operand:
             return FUNCTIONS[name](*inputs)
         if method == "__call__" and (name == "sign" or ufunc.types[0].endswith("?")):
             return self._read(ufunc, *inputs, **options)
-        call = ", ".join([f"np.{name}" if method == "__call__" else f"np.{name}.{method}", *options])
+        call = ", ".join(
+            [f"np.{name}" if method == "__call__" else f"np.{name}.{method}", *options]
+        )
         raise TypeError(f"{call} has no gradient here; use a function of minigrad, or .data.")
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:

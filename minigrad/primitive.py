@@ -10,96 +10,20 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
+from minigrad.calls import REQUIRED, entrance
+from minigrad.graph import Node
+from minigrad.memory import Variable
 from minigrad.operand import FUNCTIONS, Operand
-from minigrad.tape import Node, Variable, fit, record
-
-Function = Callable[..., Any]
+from minigrad.rule import Function, Rule
+from minigrad.tape import record
 
 PRIMITIVES: dict[str, Primitive] = {}
 """Every primitive of the engine by name: what the checks walk."""
-
-
-class Rule:
-    """A gradient rule and what it asks for, read off its parameters.
-
-    After the upstream: an input's name asks for its array, `out` for the result, `x_shape` for
-    the shape of input `x`; in an op of many inputs these are tuples, and `index` asks for the
-    position of the input. Names after `*` are the op's own options.
-    """
-
-    def __init__(self, function: Function, op: Primitive) -> None:
-        if not isinstance(function, FunctionType):
-            raise TypeError(f"{op}: a rule is a function, not a {type(function).__name__}.")
-        code = function.__code__
-        count = code.co_argcount
-        if count == 0:
-            raise TypeError(f"{op}: a rule's first parameter is the upstream gradient.")
-        self.function = function
-        self.many = op.many
-        self.asks = code.co_varnames[1:count]
-        self.options = code.co_varnames[count : count + code.co_kwonlyargcount]
-        self.sources = [self._source(name, op) for name in self.asks]
-        for name in self.options:
-            if name not in op.defaults:
-                raise TypeError(f"{op}: a rule asks for {name!r}; options are {[*op.defaults]}.")
-        self.places = [place for kind, place in self.sources if kind == "array"]
-        self.bare = not self.sources and not self.options
-        one = len(self.sources) == len(self.places) == 1 and not self.options and not op.many
-        self.only = self.places[0] if one else -1
-
-    @staticmethod
-    def _source(name: str, op: Primitive) -> tuple[str, int]:
-        """What a parameter asks for, and where that is kept: inputs first, then the result."""
-        if name in op.input_names:
-            return "array", op.input_names.index(name)
-        if name == "out" and not op.many:
-            return "array", len(op.input_names)
-        if name.endswith("_shape") and name[:-6] in op.input_names:
-            return "shape", op.input_names.index(name[:-6])
-        if name == "index" and op.many:
-            return "index", -1
-        raise TypeError(
-            f"{op}: a rule asks for {name!r}. After the upstream it can ask for an input "
-            f"({', '.join(op.input_names)}), its shape ({op.input_names[0]}_shape) or the result "
-            "(out); the op's own options stand after a *."
-        )
-
-    def run(self, upstream: Any, node: Node, position: int, like: Variable | None) -> Any:
-        """Calls the rule with what it asks for; with `like`, as the tensors that it was."""
-        kept: Any = node.kept
-        if like is not None:
-            places = range(len(node.inputs)) if self.many and self.places else self.places
-            kept = {place: self._lifted(place, node, like) for place in places}
-        if len(self.places) == len(self.sources) and not self.many:
-            arguments = [kept[place] for place in self.places]
-        else:
-            arguments = [self._argument(*source, kept, node, position) for source in self.sources]
-        options = node.options or {}
-        if len(options) != len(self.options):
-            options = {name: options[name] for name in self.options}
-        return self.function(upstream, *arguments, **options)
-
-    def _argument(self, kind: str, place: int, kept: Any, node: Node, position: int) -> Any:
-        if kind == "index":
-            return position
-        if kind == "shape":
-            shapes = [x.shape if isinstance(x, Node) else () for x in node.inputs]
-            return tuple(shapes) if self.many else shapes[place]
-        return tuple([kept[i] for i in range(len(node.inputs))]) if self.many else kept[place]
-
-    @staticmethod
-    def _lifted(place: int, node: Node, like: Variable) -> Any:
-        """What was kept at `place`, as the tensor that it was."""
-        assert node.kept is not None
-        value = node.kept[place]
-        origin = node.inputs[place] if place < len(node.inputs) else node
-        return like._wrap(value, origin) if isinstance(origin, Node) else value
 
 
 class _ForAll(tuple[Rule | None, ...]):
@@ -133,7 +57,7 @@ class Primitive:
         values = dict(zip(reversed(positional), reversed(forward.__defaults__ or ()), strict=False))
         values |= forward.__kwdefaults__ or {}
         options = [name for name in names if name not in self.input_names]
-        self.defaults = {name: values.get(name, _REQUIRED) for name in options}
+        self.defaults = {name: values.get(name, REQUIRED) for name in options}
         # Only these may be given by position; in an op of many inputs, all of them may.
         self.positional = options if self.many else [n for n in options if n in positional]
         kind = _ForAll if self.many else tuple
@@ -177,7 +101,7 @@ class Primitive:
         for name, value in bound.items():
             if name not in self.defaults:
                 raise TypeError(f"{self} has no option {name!r}; there are {[*self.defaults]}.")
-            if value is _REQUIRED:
+            if value is REQUIRED:
                 raise TypeError(f"{self} needs {name}=.")
         return bound
 
@@ -229,9 +153,6 @@ class Primitive:
         return kind(f"{self}: {error}\n  got: {got}{expects}")
 
 
-_REQUIRED: Any = object()
-
-
 def _described(x: Any) -> str:
     if not isinstance(x, Variable):
         return f"{np.shape(x)} {getattr(x, 'dtype', type(x).__name__)}"
@@ -239,100 +160,6 @@ def _described(x: Any) -> str:
     line = x._node.line if x._node else None
     where = f" (made in {line[0]}, line {line[1]})" if line else ""
     return f"{x._data.shape} {x._data.dtype}{name}{where}"
-
-
-def entrance(op: Primitive) -> Function:
-    """The function that is called. It tells the op's inputs from its options, nothing more."""
-    arity, defaults = len(op.rules), op.defaults
-    plain = _REQUIRED not in defaults.values()
-
-    def of_some(*args: Any, **options: Any) -> Any:
-        if plain and not options and len(args) == arity:
-            return op.apply(args, defaults)
-        for name in op.input_names[len(args) :]:
-            if name not in options:
-                raise TypeError(f"{op} needs {', '.join(op.input_names)}; {name} is missing.")
-            args = (*args, options.pop(name))
-        return op.apply(args[:arity], op.bind(args[arity:], options))
-
-    def of_many(*args: Any, **options: Any) -> Any:
-        if args and isinstance(args[0], (list, tuple)):  # concatenate([a, b], axis)
-            return op.apply(tuple(args[0]), op.bind(args[1:], options))
-        return op.apply(args, op.bind((), options))
-
-    if op.many:
-        return of_many
-    if arity == 1 and op.rules[0] is not None:
-        return _of_one(op, of_some)
-    return _of_two(op) if arity == 2 and not defaults else of_some
-
-
-# What a graph is mostly made of are ops of one input, and of two without options. They have a
-# thinner way in than `Primitive.apply`, which does the same for all.
-
-
-def _of_one(op: Primitive, of_some: Function) -> Function:
-    forward, bind = op.forward, op.bind
-    defaults = None if _REQUIRED in op.defaults.values() else op.defaults
-    kept = op.places(1, 1)
-
-    def of_one(x: Any = _REQUIRED, *extra: Any, **options: Any) -> Any:
-        if isinstance(x, Variable) and x._node is not None:
-            array, node = x._data, x._node
-        elif type(x) is ndarray:
-            array, node = x, None
-        else:
-            return of_some(*(() if x is _REQUIRED else (x, *extra)), **options)
-        if extra or options or defaults is None:
-            options = bind(extra, options)
-        else:
-            options = defaults
-        try:
-            out = forward(array, **options) if options else forward(array)
-        except (ValueError, TypeError, IndexError) as error:
-            raise op.explained(error, (x,)) from error
-        if node is None:
-            return out
-        return record(op, (x,), (node,), kept if node.requires_grad else None, options, out, x)
-
-    return of_one
-
-
-def _of_two(op: Primitive) -> Function:
-    forward, defaults = op.forward, op.defaults
-    kept = [op.places(wanted, 2) for wanted in range(4)]
-    # With a number on the right, nothing is to be kept if that is all that the rule asks for.
-    beside_number = [() if places == [1] else places for places in kept]
-
-    def of_two(a: Any, b: Any) -> Any:
-        wanted = 0
-        like: Any = None
-        left: Any = None
-        right: Any = None
-        if isinstance(a, Variable):
-            like, x, left = a, a._data, a._node
-            if left is not None and left.requires_grad:
-                wanted = 1
-        elif type(a) is float:
-            x = left = a
-        if isinstance(b, Variable):
-            like, y, right = b, b._data, b._node
-            if right is not None and right.requires_grad:
-                wanted |= 2
-        elif type(b) is float:
-            y = right = b
-        if like is None or left is None or right is None:
-            return op.apply((a, b), defaults)
-        try:
-            out = forward(x, y)
-        except (ValueError, TypeError) as error:
-            raise op.explained(error, (a, b)) from error
-        if out is NotImplemented:
-            return op.otherwise(a, b)
-        places = beside_number[wanted] if right is b else kept[wanted]
-        return record(op, (a, b), (left, right), places, defaults, out, like)
-
-    return of_two
 
 
 def primitive(

@@ -7,146 +7,20 @@ and what a tensor can do, is not known here.
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from heapq import heappop, heappush
-from itertools import count
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
 from minigrad import modes
-from minigrad.operand import Operand
+from minigrad.graph import Node, history, leading_to
+from minigrad.memory import Array, Variable, keep, owned
 
 if TYPE_CHECKING:
     from minigrad.primitive import Primitive
-
-Array = np.ndarray[Any, np.dtype[Any]]
-
-
-# ------------------------------------------------------------------------------ values and records
-
-
-class Variable(Operand):
-    """An array and its place in the graph; `Tensor` adds what a user sees.
-
-    The array is copied on write, so that a record never sees a change. `_token` says who relies
-    on it: None while nobody does; an object of its own that views and records hold, so that its
-    reference count tells whether they still live; `_LENT` while a user may have the array.
-    """
-
-    __slots__ = ("__weakref__", "_data", "_node", "_token")
-
-    _data: Array
-    _node: Node | None
-    _token: object | None
-
-    def _lend(self) -> Array:
-        """The array, to be written to: copied first if a record or a view relies on it."""
-        if self._token is not _LENT:
-            shared = self._token is not None and sys.getrefcount(self._token) > _SOLE
-            if shared or self._data.base is not None or not self._data.flags.writeable:
-                self._data = self._data.copy()
-            self._token = _LENT
-        return self._data
-
-    def _hold(self) -> Array:
-        """The array for a record to keep; it must keep `_token` as well, as its protection."""
-        if self._token is None:
-            self._token = object()
-        elif self._token is _LENT:
-            # Beyond our own reference there is that of the op that is being recorded.
-            if sys.getrefcount(self._data) > _SOLE + 1:
-                return self._data.copy()
-            self._token = object()
-        return self._data
-
-    def _share(self, inputs: Sequence[Any]) -> None:
-        """Notes that this result, which has a base, may be a view of one of its inputs."""
-        memory = self._data.base
-        for x in inputs:
-            array = x._data if isinstance(x, Variable) else x
-            if array is not memory and getattr(array, "base", None) is not memory:
-                continue
-            if not isinstance(x, Variable) or x._token is _LENT:
-                self._data = self._data.copy()
-            else:
-                x._token = x._token or object()
-                self._token = x._token
-
-    def _wrap(self, data: Array, node: Node | None = None) -> Any:
-        """A new tensor around `data`, which is not copied."""
-        raise NotImplementedError
-
-
-_LENT = object()
-
-
-def _count_of_a_sole_reference() -> int:
-    variable = Variable()
-    variable._token = object()
-    return sys.getrefcount(variable._token)
-
-
-_SOLE = _count_of_a_sole_reference()  # it depends on the version of Python
-
-
-class Node:
-    """A tensor's place in the graph: how it was made, from what, and what the rules will need.
-
-    It holds no data but that; shape, name and links stay when the rest is let go.
-    """
-
-    __slots__ = (
-        "__dict__",  # what few nodes need; made when the first of these is set
-        "dtype",
-        "inputs",
-        "kept",
-        "options",
-        "primitive",
-        "requires_grad",
-        "serial",
-        "shape",
-    )
-
-    name: str | None = None
-    scope: tuple[str, ...] = ()
-    grad: Any = None
-    retain: bool = False
-    hooks: tuple[Callable[[Any], Any], ...] = ()
-    trace: dict[int, Any] | None = None  # as `kept`, but everything
-    line: tuple[str, int] | None = None
-
-    def __init__(
-        self,
-        shape: tuple[int, ...],
-        dtype: np.dtype[Any],
-        requires_grad: bool,
-        primitive: Primitive | None = None,
-        inputs: Sequence[Any] = (),  # a Node per tensor or array; Python numbers as they are
-        kept: dict[int, Any] | Sequence[Any] | None = None,  # what the rules ask for; see `keep`
-        options: dict[str, Any] | None = None,
-    ) -> None:
-        self.serial = next(_serial)
-        self.shape = shape
-        self.dtype = dtype
-        self.requires_grad = requires_grad
-        self.primitive = primitive
-        self.inputs = inputs
-        self.kept = kept  # None once it was let go, and for leaves
-        self.options = options
-
-    def __str__(self) -> str:
-        what = f"the result of {self.primitive.name}" if self.primitive else "the tensor"
-        name = f" {self.name!r}" if self.name else ""
-        line = f", made in {self.line[0]}, line {self.line[1]}" if self.line else ""
-        return f"{what}{name} of shape {self.shape}{line}"
-
-
-_serial = count()
 
 
 def record(
@@ -165,7 +39,7 @@ def record(
     if type(out) is not ndarray:
         out = np.asarray(out)
     result = like._wrap(out)
-    if out.base is not None:
+    if out.base is not None or out is like._data:
         result._share(inputs)
     mode = modes.current.get()
     if places is not None and mode.recording:
@@ -179,66 +53,7 @@ def record(
     return result
 
 
-def keep(places: Iterable[int], inputs: Sequence[Any], result: Variable) -> dict[int, Any]:
-    """The arrays at these places, the result's coming after the inputs'; at ~place its token."""
-    kept: dict[int, Any] = {}
-    for place in places:
-        x = inputs[place] if place < len(inputs) else result
-        if isinstance(x, Variable):
-            kept[place] = x._hold()
-            kept[~place] = x._token
-        else:
-            kept[place] = x.copy() if isinstance(x, ndarray) else x
-    return kept
-
-
-class _Tracer(modes.Watcher):
-    def recorded(self, op: Any, inputs: Any, options: dict[str, Any], result: Any) -> None:
-        node = result._node
-        if node is not None:
-            node.trace = keep(range(len(inputs) + 1), inputs, result)
-            node.line = modes.user_line()
-            node.retain = True
-
-
-def trace() -> modes.Switch:
-    """Each op inside also keeps its inputs, its output, its gradient and the user's line.
-
-    Drawing with values, stepping and looking at the gradients of intermediates need this.
-
-    >>> import minigrad
-    >>> x = minigrad.Tensor(3.0, requires_grad=True)
-    >>> with minigrad.trace():
-    ...     y = x * x
-    >>> (y * 2).backward()
-    >>> float(y.grad)
-    2.0
-    """
-    return modes.watch(_Tracer())
-
-
 # ------------------------------------------------------------------------------ the walk backwards
-
-
-def history(roots: Iterable[Node]) -> list[Node]:
-    """Every recorded node behind the roots, youngest first, so each one after all its users."""
-    seen = set(roots)
-    stack = list(seen)
-    while stack:
-        for parent in stack.pop().inputs:
-            if type(parent) is Node and parent.requires_grad and parent not in seen:
-                seen.add(parent)
-                stack.append(parent)
-    return sorted(seen, key=attrgetter("serial"), reverse=True)
-
-
-def leading_to(targets: set[Node], behind: list[Node]) -> set[Node]:
-    """Those of `behind` (see `history`) that the targets' gradients come through, with them."""
-    wanted = set(targets)
-    for node in reversed(behind):
-        if any(type(parent) is Node and parent in wanted for parent in node.inputs):
-            wanted.add(node)
-    return wanted
 
 
 def walk(
@@ -264,11 +79,10 @@ def walk(
         node, upstream = pending.pop(-heappop(youngest))
         op = node.primitive
         if node.hooks:
-            upstream = _hooked(upstream, node)
+            upstream = node.hooked(upstream)
         if op is None or node.retain or targets is not None:
             found[node] = upstream
-        kept = node.kept
-        if kept is None and op is not None:
+        if node.kept is None and op is not None:
             raise RuntimeError(
                 f"backward went through {node} before and let go what its rules need. Pass "
                 "retain_graph=True to the first backward, or compute the result again."
@@ -279,18 +93,7 @@ def walk(
             rule = op.rules[position]
             if rule is None or (wanted is not None and parent not in wanted):
                 continue
-            if like is None and rule.only >= 0:  # the one array it asks for
-                contribution = rule.function(upstream, kept[rule.only])
-            elif rule.bare:
-                contribution = rule.function(upstream)
-            else:
-                contribution = rule.run(upstream, node, position, like)
-            if (
-                type(contribution) is not ndarray
-                or contribution.shape != parent.shape
-                or contribution.dtype is not parent.dtype
-            ):
-                contribution = fit(contribution, parent, node, position)
+            contribution = rule.pull(upstream, node, position, like)
             for watcher in watchers:
                 watcher.passed(node, position, upstream, contribution)
             serial = parent.serial
@@ -304,56 +107,9 @@ def walk(
     return found
 
 
-def fit(contribution: Any, parent: Node, node: Node, position: int) -> Any:
-    """Undoes broadcasting and casting, once for all ops: a gradient looks like its tensor."""
-    if not isinstance(contribution, (ndarray, Variable)):
-        contribution = np.asarray(contribution)
-    if contribution.shape != parent.shape:
-        axes = broadcast_axes(contribution.shape, parent.shape)
-        if axes is None:
-            raise ValueError(
-                f"{node.primitive}: the rule for input {position} made a gradient of shape "
-                f"{contribution.shape}; {parent} needs its own shape, or one it broadcasts to."
-            )
-        contribution = contribution.sum(axis=axes).reshape(parent.shape)
-    if contribution.dtype is not parent.dtype:
-        contribution = contribution.astype(parent.dtype)
-    return contribution
-
-
-def broadcast_axes(large: Sequence[int], small: Sequence[int]) -> tuple[int, ...] | None:
-    """The axes to sum so that shape `large` fits `small`; None if `small` never broadcast to it.
-
-    >>> broadcast_axes((4, 2, 3), (2, 1))
-    (0, 2)
-    """
-    extra = len(large) - len(small)
-    if extra < 0 or any(s not in (1, n) for n, s in zip(large[extra:], small, strict=True)):
-        return None
-    stretched = [extra + i for i, s in enumerate(small) if s == 1 and large[extra + i] != 1]
-    return (*range(extra), *stretched)
-
-
 def _add(before: Any, contribution: Any) -> Any:
     total = before + contribution
     return np.asarray(total) if isinstance(total, np.generic) else total  # 0-d sums are scalars
-
-
-def _hooked(upstream: Any, node: Node) -> Any:
-    """The gradient after the node's hooks, each of which may replace it."""
-    for hook in node.hooks:
-        answer = hook(upstream.copy() if isinstance(upstream, ndarray) else upstream)
-        if answer is None:
-            continue
-        if isinstance(upstream, ndarray):
-            answer = np.asarray(answer, dtype=node.dtype)
-        if answer.shape != node.shape:
-            raise ValueError(
-                f"a hook on {node} returned shape {answer.shape}; return a gradient of shape "
-                f"{node.shape}, or None to leave it as it is."
-            )
-        upstream = answer
-    return upstream
 
 
 # ------------------------------------------------------------------------------ backward and grad
@@ -370,7 +126,7 @@ def backward(root: Variable, gradient: Any = None, *, retain_graph: bool = False
         node, total = found.popitem()
         with _delivery:
             if node.primitive is not None or node.grad is None:
-                node.grad = _owned(total)
+                node.grad = owned(total)
             else:
                 node.grad = np.asarray(node.grad + total)
 
@@ -460,20 +216,3 @@ def _seed(root: Variable, gradient: Any) -> Array:
             f"{dtype}. Pass real numbers of exactly the tensor's shape."
         )
     return seed.astype(dtype, copy=False)
-
-
-def _owned(array: Array) -> Array:
-    """The array itself if only the caller has it, otherwise a copy."""
-    alone = array.base is None and sys.getrefcount(array) <= _SOLE_LOCAL
-    return array if alone else array.copy()
-
-
-def _count_of_a_sole_local() -> int:
-    def references(array: Array) -> int:
-        return sys.getrefcount(array)
-
-    array = np.empty(1)
-    return references(array)
-
-
-_SOLE_LOCAL = _count_of_a_sole_local()

@@ -8,35 +8,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, SupportsIndex
+from typing import Any
 
 import numpy as np
 
 from minigrad import modes, tape
+from minigrad.graph import Node
+from minigrad.memory import Array, Variable, as_array, values_of
 from minigrad.operand import FUNCTIONS
-from minigrad.tape import Array, Node, Variable
 
 Hook = Callable[[Any], Any]
-
-
-def as_array(data: Any, dtype: Any = None) -> Array:
-    """A fresh array of real numbers; Python's own become float64, bools stay what they are.
-
-    >>> as_array([1, 2]).dtype
-    dtype('float64')
-    """
-    if isinstance(data, (list, tuple)) and any(isinstance(x, Variable) for x in data):
-        raise TypeError("a list of tensors would lose their gradients here; use minigrad.stack.")
-    if isinstance(data, Variable):
-        data = data._data
-    try:
-        array = np.array(data, dtype=dtype)
-    except ValueError as error:
-        raise ValueError(f"a tensor needs rows of equal length: {error}") from error
-    if array.dtype.kind not in "biuf":
-        raise TypeError(f"a tensor holds real numbers; {data!r:.60} has dtype {array.dtype}.")
-    own = isinstance(data, (np.ndarray, np.generic)) or dtype is not None
-    return array.astype(np.float64) if array.dtype.kind in "iu" and not own else array
 
 
 class Tensor(Variable):
@@ -78,23 +59,6 @@ class Tensor(Variable):
         tensor._node = node
         tensor._token = None
         return tensor
-
-    # ------------------------------------------------------------------- the value and its place
-
-    @property
-    def data(self) -> Array:
-        """The array. Writing to it changes this tensor and nothing else: what a recorded
-        backward or a view still needs is copied first."""
-        return self._lend()
-
-    @data.setter
-    def data(self, value: Any) -> None:
-        if value is self._data:  # `t.data -= step` ends here
-            return
-        array = as_array(value, self.dtype)
-        if array.shape != self.shape:
-            raise ValueError(f"data of shape {array.shape} cannot replace {self._place()}.")
-        self._data, self._token = array, None
 
     @property
     def grad(self) -> Array | None:
@@ -153,11 +117,6 @@ class Tensor(Variable):
         """Whether the user made it, rather than a recorded op."""
         return self._node is None or self._node.primitive is None
 
-    shape = property(lambda self: self._data.shape, doc="The lengths of the axes.")
-    ndim = property(lambda self: self._data.ndim, doc="The number of axes.")
-    size = property(lambda self: self._data.size, doc="The number of entries.")
-    dtype = property(lambda self: self._data.dtype, doc="The NumPy dtype.")
-
     def _place(self) -> Node:
         if self._node is None:
             self._node = Node(self._data.shape, self._data.dtype, False)
@@ -205,56 +164,19 @@ class Tensor(Variable):
     def detach(self) -> Tensor:
         """The same values without history; writing to either leaves the other alone."""
         result = self._wrap(self._data.view())
-        result._view_of([self])
+        result._share([self])
         return result
 
     # ------------------------------------------------------------------------------- conversions
-
-    def item(self) -> Any:
-        """The one number in it, as a Python number."""
-        return self._data.item()
-
-    def tolist(self) -> Any:
-        """The values as (nested lists of) Python numbers."""
-        return self._data.tolist()
-
-    def numpy(self) -> Array:
-        """The array, as `data`."""
-        return self._lend()
 
     def copy(self) -> Tensor:
         """A new tensor with the same history: a recorded copy."""
         return FUNCTIONS["astype"](self, self.dtype)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        if copy or (dtype is not None and dtype != self.dtype):
-            return self._data.astype(dtype or self.dtype)
-        view = self._data.view()
-        view.flags.writeable = False  # what NumPy reads here may be needed by a backward
-        return view
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self._lend().__dlpack__(**options)
-
-    def __dlpack_device__(self) -> Any:
-        return self._data.__dlpack_device__()
-
     def __reduce__(self) -> Any:  # pickle and deepcopy: a recorded graph does not travel
         wants = self.requires_grad and self.is_leaf
         gradient = self._node.grad if self._node is not None and wants else None
         return _rebuild, (type(self), self._data, wants, self.name, gradient)
-
-    def __float__(self) -> float:
-        return float(self._data.item())
-
-    def __int__(self) -> int:
-        return int(self._data.item())
-
-    def __bool__(self) -> bool:
-        return bool(self._data)
-
-    def __len__(self) -> int:
-        return len(self._data)
 
     def __iter__(self) -> Iterator[Tensor]:
         if self.ndim == 0:
@@ -279,10 +201,6 @@ class Tensor(Variable):
 
     # ------------------------------------------------------------------------ primitives and NumPy
 
-    def _read(self, function: Callable[..., Any], *inputs: Any, **options: Any) -> Any:
-        values = {name: _values(x) for name, x in options.items()}
-        return function(*[_values(x) for x in inputs], **values)
-
     def __iadd__(self, other: Any) -> Tensor:
         return self._in_place(np.add, other)
 
@@ -301,12 +219,12 @@ class Tensor(Variable):
                 "a tensor cannot be written to while results are recorded: its gradient would be "
                 "another's. Use minigrad.where or masked_fill, or write inside no_grad()."
             )
-        self._lend()[_values(index)] = _values(value)
+        self._lend()[values_of(index)] = values_of(value)
 
     def _in_place(self, ufunc: np.ufunc, other: Any) -> Tensor:
         """`t += v`: in place where nothing is recorded, otherwise a new tensor."""
         if not modes.current.get().recording:
-            ufunc(self._lend(), _values(other), out=self._data, casting="same_kind")
+            ufunc(self._lend(), values_of(other), out=self._data, casting="same_kind")
             return self
         if self.is_leaf and self.requires_grad:
             raise RuntimeError(
@@ -320,23 +238,8 @@ class Tensor(Variable):
         """Another floating-point dtype, recorded."""
         return FUNCTIONS["astype"](self, dtype)
 
-    def argmax(self, axis: SupportsIndex | None = None) -> Any:
-        """The index of the largest entry (along an axis), an integer or an integer array."""
-        return self._data.argmax(axis)
-
-    def argmin(self, axis: SupportsIndex | None = None) -> Any:
-        """The index of the smallest entry (along an axis), an integer or an integer array."""
-        return self._data.argmin(axis)
-
 
 _new: Callable[[type[Tensor]], Tensor] = object.__new__
-
-
-def _values(x: Any) -> Any:
-    """Arrays in the place of tensors, also inside a tuple or list."""
-    if isinstance(x, (tuple, list)):
-        return type(x)([_values(item) for item in x])
-    return x._data if isinstance(x, Variable) else x
 
 
 def _rebuild(kind: type[Tensor], data: Array, wants: bool, name: str | None, grad: Any) -> Tensor:

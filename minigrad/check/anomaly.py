@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import modes
-from minigrad.tape import Variable
+from minigrad.memory import Variable
 
 
 class _Anomaly(modes.Watcher):

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.graph import Node, history
+from minigrad.memory import Array
 from minigrad.modes import enable_grad
-from minigrad.tape import Array, Node, grad, history
+from minigrad.tape import grad
 from minigrad.tensor import Tensor
 
 Function = Callable[..., Any]
@@ -107,7 +109,9 @@ class Report:
     @property
     def max_relative_error(self) -> float:
         """The largest relative error of an entry that stands out of the noise; 0 if none does."""
-        errors = [np.where(i.noise < 1e-6 * np.abs(i.numeric), i.relative_error, 0.0) for i in self.inputs]
+        errors = [
+            np.where(i.noise < 1e-6 * np.abs(i.numeric), i.relative_error, 0.0) for i in self.inputs
+        ]
         return max([float(e.max()) for e in errors if e.size], default=0.0)
 
     def __bool__(self) -> bool:

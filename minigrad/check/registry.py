@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from minigrad.check.differences import Report, gradcheck, gradgradcheck
+from minigrad.memory import Array
 from minigrad.primitive import PRIMITIVES, Primitive, entrance
-from minigrad.tape import Array, grad
+from minigrad.tape import grad
 from minigrad.tensor import Tensor
 
 
@@ -82,7 +83,8 @@ def _case(op: Primitive, row: Any) -> Case:
     args = list(row[:-1] if options else row)
     inputs = range(len(args)) if op.many else range(min(len(op.rules), len(args)))
     places = [
-        i for i in inputs
+        i
+        for i in inputs
         if op.rules[i] is not None and isinstance(args[i], np.ndarray) and args[i].dtype.kind == "f"
     ]
     return Case(entrance(op), args, options, places)
@@ -128,7 +130,9 @@ def _check_case(op: Primitive, case: Case, result: CheckResult) -> None:
     _insist(gradcheck(_twice(case), leaves, raise_exception=False), case, "used twice, it is wrong")
     for stretched in _stretched(case):
         points = [Tensor(x, requires_grad=True) for x in stretched.arrays()]
-        _insist(gradcheck(stretched, points, raise_exception=False), stretched, "broadcast, it is wrong")
+        _insist(
+            gradcheck(stretched, points, raise_exception=False), stretched, "broadcast, it is wrong"
+        )
     if not op.no_second:
         report = gradgradcheck(case, leaves, rtol=1e-5, atol=1e-8, raise_exception=False)
         result.second = max(result.second or 0.0, report.max_relative_error)
@@ -165,8 +169,10 @@ def _check_values(op: Primitive, case: Case) -> None:
 
 def _check_dtypes(case: Case) -> None:
     """float32 in, float32 out, gradients included, unless the op is there to change the dtype."""
-    args = [x.astype(np.float32) if isinstance(x, np.ndarray) and x.dtype.kind == "f" else x
-            for x in case.args]
+    args = [
+        x.astype(np.float32) if isinstance(x, np.ndarray) and x.dtype.kind == "f" else x
+        for x in case.args
+    ]
     small = Case(case.call, args, case.options, case.places)
     leaves = [Tensor(x, requires_grad=True) for x in small.arrays()]
     out = small(*leaves)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.memory import Variable
 from minigrad.primitive import primitive
-from minigrad.tape import Variable
 
 _BROADCAST = "shapes that are equal or 1 when read from the right; see reshape and expand_dims"
 
@@ -65,9 +65,7 @@ def multiply(a: Any, b: Any) -> Any:
     return a * b
 
 
-@primitive(
-    lambda g, b: g / b, lambda g, b, out: -g * out / b, example=_two, expects=_BROADCAST
-)
+@primitive(lambda g, b: g / b, lambda g, b, out: -g * out / b, example=_two, expects=_BROADCAST)
 def divide(a: Any, b: Any) -> Any:
     """The quotient.
 
@@ -258,9 +256,12 @@ def relu(x: Any) -> Any:
 
 
 @primitive(
-    lambda g, x: g * (
-        (1 + (t := np.tanh(_GELU * (x + 0.044715 * x**3)))) / 2
-        + x * (1 - t * t) / 2 * _GELU * (1 + 0.134145 * x**2)
+    lambda g, x: (
+        g
+        * (
+            (1 + (t := np.tanh(_GELU * (x + 0.044715 * x**3)))) / 2
+            + x * (1 - t * t) / 2 * _GELU * (1 + 0.134145 * x**2)
+        )
     ),
     example=_one,
 )

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.memory import Variable
 from minigrad.primitive import primitive
 from minigrad.symbol import opaque
-from minigrad.tape import Variable
 
 
 def frozen(index: Any) -> Any:

@@ -74,10 +74,16 @@ def explicit(subscripts: str, shapes: list[tuple[int, ...]]) -> str:
     terms, arrow, out = subscripts.replace(" ", "").partition("->")
     inputs = terms.split(",")
     if len(inputs) != len(shapes):
-        raise ValueError(f"einsum: {subscripts!r} is for {len(inputs)} operands, not {len(shapes)}.")
+        raise ValueError(
+            f"einsum: {subscripts!r} is for {len(inputs)} operands, not {len(shapes)}."
+        )
     extra = [len(s) - len(t.replace("...", "")) for t, s in zip(inputs, shapes, strict=True)]
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: max([n for n, t in zip(extra, inputs) if "..." in t] or [0])]
-    inputs = [t.replace("...", letters[len(letters) - n :]) for t, n in zip(inputs, extra, strict=True)]
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[
+        : max([n for n, t in zip(extra, inputs) if "..." in t] or [0])
+    ]
+    inputs = [
+        t.replace("...", letters[len(letters) - n :]) for t, n in zip(inputs, extra, strict=True)
+    ]
     used = "".join(inputs)
     alone = "".join(sorted(c for c in set(used) - set(letters) if used.count(c) == 1))
     out = out.replace("...", letters) if arrow else letters + alone

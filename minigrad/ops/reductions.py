@@ -164,9 +164,7 @@ def min(x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
 
 
 @primitive(
-    lambda g, x, out, *, axis: (
-        spread(divide_or_zero(g, out), x.shape, axis) * x
-    ),
+    lambda g, x, out, *, axis: spread(divide_or_zero(g, out), x.shape, axis) * x,
     example=lambda rng: [
         (rng.normal(size=(2, 3, 4)),),
         (rng.normal(size=(2, 3, 4)), {"axis": 1}),

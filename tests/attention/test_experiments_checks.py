@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -167,10 +168,10 @@ def test_a_wrong_law_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_wrong_gradient_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     right = minigrad.grad
 
-    def forgetful(*arguments: object) -> tuple[minigrad.Tensor, ...]:
-        return tuple([minigrad.Tensor(2.0 * g.data) for g in right(*arguments)])  # type: ignore[arg-type]
+    def forgetful(*arguments: Any) -> tuple[minigrad.Tensor, ...]:
+        return tuple([minigrad.Tensor(2.0 * g.data) for g in right(*arguments)])
 
-    monkeypatch.setattr(checks_module.minigrad, "grad", forgetful)
+    monkeypatch.setattr(minigrad, "grad", forgetful)
     rng = np.random.default_rng(0)
     assert failed(checks_module._query_gradient(rng, 400))
     assert failed(checks_module._lipschitz(rng, 400))

@@ -200,6 +200,38 @@ def test_a_decorated_function_may_run_in_several_threads_at_once() -> None:
     assert afterwards == [True] * 3
 
 
+def test_one_no_grad_may_be_used_by_several_threads_at_once() -> None:
+    """The second enters after the first and leaves after it, so a common stack would mix them up."""
+    off = no_grad()
+    first_in, second_in = threading.Event(), threading.Event()
+    seen: list[tuple[str, bool]] = []
+
+    def first() -> None:
+        with off:
+            first_in.set()
+            second_in.wait(10)
+        seen.append(("first, afterwards", recording()))
+
+    def second() -> None:
+        first_in.wait(10)
+        with off:
+            second_in.set()
+            threads[0].join(10)
+            seen.append(("second, inside", recording()))
+        seen.append(("second, afterwards", recording()))
+
+    threads = [threading.Thread(target=first), threading.Thread(target=second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [
+        ("first, afterwards", True),
+        ("second, inside", False),
+        ("second, afterwards", True),
+    ]
+
+
 def test_async_tasks_with_different_modes_do_not_disturb_each_other() -> None:
     """Each task is suspended inside its block while the other runs."""
     seen: dict[str, list[bool]] = {"on": [], "off": []}

@@ -1,0 +1,113 @@
+"""How a primitive is called: what of a call is input, what is option, by the thinnest way.
+
+What a graph is mostly made of are ops of one input, and of two without options. They have ways of
+their own here, which do what `Primitive.apply` does for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from numpy import ndarray
+
+from minigrad.memory import Variable
+from minigrad.tape import record
+
+if TYPE_CHECKING:
+    from minigrad.primitive import Primitive
+
+Function = Callable[..., Any]
+
+REQUIRED: Any = object()
+"""The default of an option that has none."""
+
+
+def entrance(op: Primitive) -> Function:
+    """The function that is called. It tells the op's inputs from its options, nothing more."""
+    arity, defaults = len(op.rules), op.defaults
+    plain = REQUIRED not in defaults.values()
+
+    def of_some(*args: Any, **options: Any) -> Any:
+        if plain and not options and len(args) == arity:
+            return op.apply(args, defaults)
+        for name in op.input_names[len(args) :]:
+            if name not in options:
+                raise TypeError(f"{op} needs {', '.join(op.input_names)}; {name} is missing.")
+            args = (*args, options.pop(name))
+        return op.apply(args[:arity], op.bind(args[arity:], options))
+
+    def of_many(*args: Any, **options: Any) -> Any:
+        if args and isinstance(args[0], (list, tuple)):  # concatenate([a, b], axis)
+            return op.apply(tuple(args[0]), op.bind(args[1:], options))
+        return op.apply(args, op.bind((), options))
+
+    if op.many:
+        return of_many
+    if arity == 1 and op.rules[0] is not None:
+        return _of_one(op, of_some)
+    return _of_two(op) if arity == 2 and not defaults else of_some
+
+
+def _of_one(op: Primitive, of_some: Function) -> Function:
+    forward, bind = op.forward, op.bind
+    defaults = None if REQUIRED in op.defaults.values() else op.defaults
+    kept = op.places(1, 1)
+
+    def of_one(x: Any = REQUIRED, *extra: Any, **options: Any) -> Any:
+        if isinstance(x, Variable) and x._node is not None:
+            array, node = x._data, x._node
+        elif type(x) is ndarray:
+            array, node = x, None
+        else:
+            return of_some(*(() if x is REQUIRED else (x, *extra)), **options)
+        if extra or options or defaults is None:
+            options = bind(extra, options)
+        else:
+            options = defaults
+        try:
+            out = forward(array, **options) if options else forward(array)
+        except (ValueError, TypeError, IndexError) as error:
+            raise op.explained(error, (x,)) from error
+        if node is None:
+            return out
+        return record(op, (x,), (node,), kept if node.requires_grad else None, options, out, x)
+
+    return of_one
+
+
+def _of_two(op: Primitive) -> Function:
+    forward, defaults = op.forward, op.defaults
+    kept = [op.places(wanted, 2) for wanted in range(4)]
+    # With a number on the right, nothing is to be kept if that is all that the rule asks for.
+    beside_number = [() if places == [1] else places for places in kept]
+
+    def of_two(a: Any, b: Any) -> Any:
+        wanted = 0
+        like: Any = None
+        left: Any = None
+        right: Any = None
+        if isinstance(a, Variable):
+            like, x, left = a, a._data, a._node
+            if left is not None and left.requires_grad:
+                wanted = 1
+        elif type(a) is float:
+            x = left = a
+        if isinstance(b, Variable):
+            like, y, right = b, b._data, b._node
+            if right is not None and right.requires_grad:
+                wanted |= 2
+        elif type(b) is float:
+            y = right = b
+        if like is None or left is None or right is None:
+            return op.apply((a, b), defaults)
+        try:
+            out = forward(x, y)
+        except (ValueError, TypeError) as error:
+            raise op.explained(error, (a, b)) from error
+        if out is NotImplemented:
+            return op.otherwise(a, b)
+        places = beside_number[wanted] if right is b else kept[wanted]
+        return record(op, (a, b), (left, right), places, defaults, out, like)
+
+    return of_two
