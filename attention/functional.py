@@ -73,7 +73,8 @@ def dropout(x: Tensor, p: float, rng: np.random.Generator | None, training: bool
         raise ValueError("dropout: pass rng=numpy.random.default_rng(seed) to draw the mask with.")
     kept = rng.random(x.shape) >= p
     factor = 1.0 / (1.0 - p) if p < 1.0 else 0.0
-    return minigrad.scale(minigrad.masked_fill(x, ~kept, 0.0), factor)
+    result: Tensor = x.masked_fill(~kept, 0.0) * factor
+    return result
 
 
 def scaled_dot_product_attention(
@@ -139,14 +140,15 @@ def _masked(scores: Tensor, mask: Any) -> Tensor:
     array = np.asarray(mask)
     if array.dtype == bool:
         _check_mask(array.shape, scores.shape)
-        return minigrad.masked_fill(scores, ~array, -math.inf)
+        return scores.masked_fill(~array, -math.inf)
     if array.dtype.kind != "f":
         raise TypeError(
             f"attention: a mask is boolean (True = may attend) or additive floats; this one is "
             f"{array.dtype}. Write mask.astype(bool)."
         )
     _check_mask(array.shape, scores.shape)
-    return scores + (mask if additive else array.astype(scores.dtype))
+    total: Tensor = scores + (mask if additive else array.astype(scores.dtype))
+    return total
 
 
 def _check_mask(mask: tuple[int, ...], scores: tuple[int, ...]) -> None:

@@ -23,7 +23,7 @@ REQUIRED: Any = object()
 """The default of an option that has none."""
 
 
-def entrance(op: Primitive) -> Function:
+def entrance(op: Primitive) -> Function:  # noqa: C901 - three ways in, side by side
     """The function that is called. It tells the op's inputs from its options, nothing more."""
     arity, defaults = len(op.rules), op.defaults
     plain = REQUIRED not in defaults.values()
@@ -61,10 +61,8 @@ def _of_one(op: Primitive, of_some: Function) -> Function:
             array, node = x, None
         else:
             return of_some(*(() if x is REQUIRED else (x, *extra)), **options)
-        if extra or options or defaults is None:
-            options = bind(extra, options)
-        else:
-            options = defaults
+        named = extra or options or defaults is None
+        options = bind(extra, options) if named else op.defaults
         try:
             out = forward(array, **options) if options else forward(array)
         except (ValueError, TypeError, IndexError) as error:
@@ -76,17 +74,19 @@ def _of_one(op: Primitive, of_some: Function) -> Function:
     return of_one
 
 
-def _of_two(op: Primitive) -> Function:
+def _of_two(op: Primitive) -> Function:  # noqa: C901 - written out, as it is run most
     forward, defaults = op.forward, op.defaults
     kept = [op.places(wanted, 2) for wanted in range(4)]
     # With a number on the right, nothing is to be kept if that is all that the rule asks for.
     beside_number = [() if places == [1] else places for places in kept]
 
-    def of_two(a: Any, b: Any) -> Any:
+    def of_two(a: Any, b: Any) -> Any:  # noqa: C901
         wanted = 0
         like: Any = None
         left: Any = None
         right: Any = None
+        x: Any = None
+        y: Any = None
         if isinstance(a, Variable):
             like, x, left = a, a._data, a._node
             if left is not None and left.requires_grad:

@@ -52,6 +52,7 @@ class Switch(ContextDecorator):
         return Switch(self._change)
 
     def __call__(self, func: _Function) -> _Function:
+        """The function with the mode switched while it runs; not for coroutines, generators."""
         if inspect.iscoroutinefunction(func) or inspect.isgeneratorfunction(func):
             raise TypeError(
                 f"{func.__name__} runs after it has returned, so a decorator cannot switch the "

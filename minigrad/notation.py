@@ -103,6 +103,7 @@ def _leaf(x: Any, style: int) -> str:
 
 
 def write_name(name: str, style: int) -> str:
+    """A name in style 0, 1 or 2; one letter is italic in LaTeX, more are upright."""
     if style == 0:
         return name
     if style == 2:

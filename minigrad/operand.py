@@ -42,6 +42,10 @@ class Operand:
     def _apply(self, op: Any, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
         raise NotImplementedError
 
+    def _op(self, name: str, *args: Any, **options: Any) -> Self:
+        result: Self = FUNCTIONS[name](self, *args, **options)
+        return result
+
     def _read(self, function: Callable[..., Any], *inputs: Any, **options: Any) -> Any:
         """Runs a function that has no gradient, such as a comparison or `np.sign`."""
         raise NotImplementedError
@@ -56,13 +60,13 @@ class Operand:
     __matmul__, __rmatmul__ = _operator("matmul"), _reflected("matmul")
 
     def __neg__(self) -> Self:
-        return FUNCTIONS["negative"](self)
+        return self._op("negative")
 
     def __abs__(self) -> Self:
-        return FUNCTIONS["abs"](self)
+        return self._op("abs")
 
     def __getitem__(self, index: Any) -> Self:
-        return FUNCTIONS["getitem"](self, index)
+        return self._op("getitem", index)
 
     # Comparisons give boolean arrays; an operand itself is known by its identity.
     def __eq__(self, other: object) -> Any:
@@ -85,7 +89,7 @@ class Operand:
 
     __hash__ = object.__hash__
 
-    # ----------------------------------------------------------------------------- NumPy's functions
+    # ---------------------------------------------------------------------------- NumPy's functions
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         name = _ALIASES.get(ufunc.__name__, ufunc.__name__)
@@ -111,130 +115,131 @@ class Operand:
             return self._read(func, *args, **kwargs)
         raise TypeError(f"np.{name} has no gradient here; use a function of minigrad, or .data.")
 
-    # --------------------------------------------------------------- primitives that are also methods
+    # ------------------------------------------------------------ primitives that are also methods
 
     @property
     def T(self) -> Self:  # noqa: N802 - NumPy's name
         """All axes in reverse order."""
-        return FUNCTIONS["transpose"](self)
+        return self._op("transpose")
 
     @property
     def mT(self) -> Self:  # noqa: N802 - NumPy's name
         """The last two axes swapped."""
-        return FUNCTIONS["matrix_transpose"](self)
+        return self._op("matrix_transpose")
 
     def transpose(self, *axes: Any) -> Self:
         """The axes in the order given (a tuple or several numbers), reversed by default."""
-        return FUNCTIONS["transpose"](self, *([axes] if len(axes) > 1 else axes))
+        return self._op("transpose", *([axes] if len(axes) > 1 else axes))
 
     def reshape(self, *shape: Any) -> Self:
         """The same entries in another shape (a tuple or several numbers); one may be −1."""
-        return FUNCTIONS["reshape"](self, shape[0] if len(shape) == 1 else shape)
+        return self._op("reshape", shape[0] if len(shape) == 1 else shape)
 
     def swapaxes(self, axis1: int, axis2: int) -> Self:
         """Two axes swapped."""
-        return FUNCTIONS["swapaxes"](self, axis1, axis2)
+        return self._op("swapaxes", axis1, axis2)
 
     def broadcast_to(self, shape: tuple[int, ...]) -> Self:
         """Repeated along axes of length 1 and new leading axes."""
-        return FUNCTIONS["broadcast_to"](self, shape)
+        return self._op("broadcast_to", shape)
 
     def squeeze(self, axis: Axis = None) -> Self:
         """Without its axes of length 1."""
-        return FUNCTIONS["squeeze"](self, axis)
+        return self._op("squeeze", axis)
 
     def expand_dims(self, axis: int | tuple[int, ...]) -> Self:
         """With a new axis of length 1."""
-        return FUNCTIONS["expand_dims"](self, axis)
+        return self._op("expand_dims", axis)
 
     def flatten(self) -> Self:
         """All entries along one axis."""
-        return FUNCTIONS["reshape"](self, -1)
+        return self._op("reshape", -1)
 
     def take(self, indices: Any, axis: int | None = None) -> Self:
         """The entries or slices at integer positions along an axis."""
-        return FUNCTIONS["take"](self, indices, axis)
+        return self._op("take", indices, axis)
 
     def split(self, sections: int | Sequence[int], axis: int = 0) -> list[Self]:
         """Equal parts, or the parts between the given positions, along an axis."""
-        return FUNCTIONS["split"](self, sections, axis)
+        parts: list[Self] = FUNCTIONS["split"](self, sections, axis)
+        return parts
 
     def sum(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """The sum of the entries, or along axes."""
-        return FUNCTIONS["sum"](self, axis, keepdims=keepdims)
+        return self._op("sum", axis, keepdims=keepdims)
 
     def prod(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """The product of the entries, or along axes."""
-        return FUNCTIONS["prod"](self, axis, keepdims=keepdims)
+        return self._op("prod", axis, keepdims=keepdims)
 
     def mean(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """The arithmetic mean of the entries, or along axes."""
-        return FUNCTIONS["mean"](self, axis, keepdims=keepdims)
+        return self._op("mean", axis, keepdims=keepdims)
 
     def var(self, axis: Axis = None, keepdims: bool = False, ddof: int = 0) -> Self:
         """The variance, divided by n − ddof."""
-        return FUNCTIONS["var"](self, axis, keepdims=keepdims, ddof=ddof)
+        return self._op("var", axis, keepdims=keepdims, ddof=ddof)
 
     def std(self, axis: Axis = None, keepdims: bool = False, ddof: int = 0) -> Self:
         """The standard deviation, divided by n − ddof before the root."""
-        return FUNCTIONS["std"](self, axis, keepdims=keepdims, ddof=ddof)
+        return self._op("std", axis, keepdims=keepdims, ddof=ddof)
 
     def max(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """The largest entry, or along axes; ties share the gradient evenly."""
-        return FUNCTIONS["max"](self, axis, keepdims=keepdims)
+        return self._op("max", axis, keepdims=keepdims)
 
     def min(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """The smallest entry, or along axes; ties share the gradient evenly."""
-        return FUNCTIONS["min"](self, axis, keepdims=keepdims)
+        return self._op("min", axis, keepdims=keepdims)
 
     def cumsum(self, axis: int | None = None) -> Self:
         """The running sum along an axis."""
-        return FUNCTIONS["cumsum"](self, axis)
+        return self._op("cumsum", axis)
 
     def logsumexp(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """log Σ eˣ, without overflow."""
-        return FUNCTIONS["logsumexp"](self, axis, keepdims=keepdims)
+        return self._op("logsumexp", axis, keepdims=keepdims)
 
     def norm(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """The Euclidean length √Σx²."""
-        return FUNCTIONS["norm"](self, axis=axis, keepdims=keepdims)
+        return self._op("norm", axis=axis, keepdims=keepdims)
 
     def softmax(self, axis: int = -1) -> Self:
         """Positive weights eˣ / Σ eˣ that sum to 1 along an axis."""
-        return FUNCTIONS["softmax"](self, axis)
+        return self._op("softmax", axis)
 
     def log_softmax(self, axis: int = -1) -> Self:
         """The logarithm of `softmax`, without overflow."""
-        return FUNCTIONS["log_softmax"](self, axis)
+        return self._op("log_softmax", axis)
 
     def clip(self, min: Any = None, max: Any = None) -> Self:
         """Limited to [min, max]."""
-        return FUNCTIONS["clip"](self, min, max)
+        return self._op("clip", min, max)
 
     def masked_fill(self, mask: Any, value: float) -> Self:
         """`value` wherever the boolean mask is True."""
-        return FUNCTIONS["masked_fill"](self, mask, value)
+        return self._op("masked_fill", mask, value)
 
     def exp(self) -> Self:
         """eˣ, elementwise."""
-        return FUNCTIONS["exp"](self)
+        return self._op("exp")
 
     def log(self) -> Self:
         """The natural logarithm, elementwise."""
-        return FUNCTIONS["log"](self)
+        return self._op("log")
 
     def sqrt(self) -> Self:
         """The square root, elementwise."""
-        return FUNCTIONS["sqrt"](self)
+        return self._op("sqrt")
 
     def tanh(self) -> Self:
         """The hyperbolic tangent, elementwise."""
-        return FUNCTIONS["tanh"](self)
+        return self._op("tanh")
 
     def sigmoid(self) -> Self:
         """1 / (1 + e⁻ˣ), elementwise."""
-        return FUNCTIONS["sigmoid"](self)
+        return self._op("sigmoid")
 
     def relu(self) -> Self:
         """max(x, 0), elementwise."""
-        return FUNCTIONS["relu"](self)
+        return self._op("relu")

@@ -105,7 +105,7 @@ class Primitive:
                 raise TypeError(f"{self} needs {name}=.")
         return bound
 
-    def apply(self, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
+    def apply(self, inputs: Sequence[Any], options: dict[str, Any]) -> Any:  # noqa: C901
         """Runs the op on arrays, tensors or symbols, whichever came, and records tensors."""
         arrays: list[Any] = []
         nodes: list[Any] = []

@@ -56,7 +56,7 @@ def record(
 # ------------------------------------------------------------------------------ the walk backwards
 
 
-def walk(
+def walk(  # noqa: C901 - one loop, told in one piece
     seeds: dict[Node, Any],
     *,
     release: bool,
@@ -82,7 +82,9 @@ def walk(
             upstream = node.hooked(upstream)
         if op is None or node.retain or targets is not None:
             found[node] = upstream
-        if node.kept is None and op is not None:
+        if op is None:
+            continue
+        if node.kept is None:
             raise RuntimeError(
                 f"backward went through {node} before and let go what its rules need. Pass "
                 "retain_graph=True to the first backward, or compute the result again."
@@ -166,7 +168,8 @@ def grad(
     like = roots[0] if create_graph else None
     seeds: dict[Node, Any] = {}
     for root, weight in zip(roots, weights, strict=True):
-        node, seed = _recorded(root, "grad()"), _seed(root, weight)
+        node = _recorded(root, "grad()")
+        seed: Any = _seed(root, weight)
         if like is not None:
             seed = weight if isinstance(weight, Variable) else root._wrap(seed)
         seeds[node] = _add(seeds[node], seed) if node in seeds else seed

@@ -171,7 +171,7 @@ class Tensor(Variable):
 
     def copy(self) -> Tensor:
         """A new tensor with the same history: a recorded copy."""
-        return FUNCTIONS["astype"](self, self.dtype)
+        return self._op("astype", self.dtype)
 
     def __reduce__(self) -> Any:  # pickle and deepcopy: a recorded graph does not travel
         wants = self.requires_grad and self.is_leaf
@@ -236,7 +236,7 @@ class Tensor(Variable):
 
     def astype(self, dtype: Any) -> Tensor:
         """Another floating-point dtype, recorded."""
-        return FUNCTIONS["astype"](self, dtype)
+        return self._op("astype", dtype)
 
 
 _new: Callable[[type[Tensor]], Tensor] = object.__new__

@@ -60,7 +60,8 @@ class InputReport:
         """|analytic − numeric| over the larger of the two; 0 where both are 0."""
         size = np.maximum(np.abs(self.analytic), np.abs(self.numeric))
         error = np.abs(self.analytic - self.numeric)
-        return np.divide(error, size, out=np.zeros_like(error), where=error != 0)
+        relative: Array = np.divide(error, size, out=np.zeros_like(error), where=error != 0)
+        return relative
 
     def worst(self) -> tuple[int, tuple[int, ...]]:
         """The seed and the index of the entry that is worst, among the wrong ones if any."""
@@ -256,7 +257,7 @@ class _Check:
         values = self.tensors()
         leaves = [values[i] for i in self.places]
         with enable_grad():
-            outputs = [out for out in _several(self.fn(*values))]
+            outputs = _several(self.fn(*values))
         rows: dict[int, list[Array]] = {i: [] for i in self.places}
         missing = set()
         bounds = np.cumsum([0, *[out.size for out in outputs]])
@@ -271,7 +272,8 @@ class _Check:
                 if gradient is None:
                     missing.add(place)
                 rows[place].append(np.zeros(leaf.shape) if gradient is None else gradient._data)
-        graph = history([outputs[i]._node for i in live if outputs[i]._node is not None])
+        nodes = [outputs[i]._node for i in live]
+        graph = history([node for node in nodes if node is not None])
         behind = {i: (leaf._node, graph) for i, leaf in zip(self.places, leaves, strict=True)}
         return {i: np.array(found) for i, found in rows.items()}, behind, missing
 
@@ -332,7 +334,7 @@ class _Check:
 
 def _what_they_share(found: InputReport, behind: tuple[Node, list[Node]] | None) -> str:
     """What the wrong entries have in common: a repeated index, a slice of an axis, or nothing."""
-    wrong = found.wrong.any(axis=0)
+    wrong = np.asarray(found.wrong.any(axis=0))
     if not wrong.any() or wrong.ndim == 0:
         return ""
     if behind is not None:

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.calls import entrance
 from minigrad.check.differences import Report, gradcheck, gradgradcheck
 from minigrad.memory import Array
-from minigrad.primitive import PRIMITIVES, Primitive, entrance
+from minigrad.primitive import PRIMITIVES, Primitive
 from minigrad.tape import grad
 from minigrad.tensor import Tensor
 
@@ -36,7 +37,7 @@ class CheckResult:
         return not self.problem
 
 
-class Broken(Exception):
+class BrokenError(Exception):
     """A promise that does not hold, in words."""
 
 
@@ -66,14 +67,14 @@ class Case:
 
 
 def cases_of(op: Primitive, rng: np.random.Generator) -> list[Case]:
-    """The calls that an op's example makes. Errors: `Broken` if it has no usable example."""
+    """The calls that an op's example makes. Errors: `BrokenError` if it has no usable example."""
     if op.example is None:
-        raise Broken("it has no example, so nothing of it can be checked")
+        raise BrokenError("it has no example, so nothing of it can be checked")
     made = op.example(rng)
     rows = made if isinstance(made, list) else [made]
     found = [_case(op, row) for row in rows]
     if not found or not all(case.places for case in found):
-        raise Broken("its example has no floating-point input that a rule is for")
+        raise BrokenError("its example has no floating-point input that a rule is for")
     return found
 
 
@@ -105,7 +106,7 @@ def check_primitive(op: Primitive | Callable[..., Any] | str, *, seed: int = 0) 
         for case in cases_of(found, np.random.default_rng(seed)):
             result.cases += 1
             _check_case(found, case, result)
-    except Broken as broken:
+    except BrokenError as broken:
         result.problem = str(broken)
     except Exception as error:  # a student's code may raise anything
         result.problem = f"{type(error).__name__}: {error}"
@@ -141,7 +142,7 @@ def _check_case(op: Primitive, case: Case, result: CheckResult) -> None:
 
 def _insist(report: Report, case: Case, what: str) -> None:
     if not report.ok:
-        raise Broken(f"{what}, for {case}: {report}")
+        raise BrokenError(f"{what}, for {case}: {report}")
 
 
 def _check_values(op: Primitive, case: Case) -> None:
@@ -150,21 +151,21 @@ def _check_values(op: Primitive, case: Case) -> None:
     plain = np.asarray(case(*arrays))
     recorded = case(*[Tensor(x, requires_grad=True) for x in arrays])
     if not isinstance(recorded, Tensor) or not recorded.requires_grad:
-        raise Broken("on tensors it returned something that is not recorded")
+        raise BrokenError("on tensors it returned something that is not recorded")
     if not np.array_equal(plain, recorded.numpy(), equal_nan=True):
-        raise Broken("its values on arrays and on tensors differ")
+        raise BrokenError("its values on arrays and on tensors differ")
     upstream = np.random.default_rng(1).standard_normal(plain.shape)
     kept = upstream.copy()
     recorded.backward(upstream)
     if not all(np.array_equal(x, y) for x, y in zip(arrays, before, strict=True)):
-        raise Broken("it changes its input")
+        raise BrokenError("it changes its input")
     if not np.array_equal(upstream, kept):
-        raise Broken("its rule changes the upstream gradient")
+        raise BrokenError("its rule changes the upstream gradient")
     if op.composed is not None:
         options = op.bind(case.args[len(op.rules) :], case.options)
         equal = op.composed(*case.args[: len(op.rules)], **options)
         if not np.allclose(plain, equal, rtol=1e-10, atol=1e-12):
-            raise Broken("its forward and its composed form differ")
+            raise BrokenError("its forward and its composed form differ")
 
 
 def _check_dtypes(case: Case) -> None:
@@ -177,11 +178,11 @@ def _check_dtypes(case: Case) -> None:
     leaves = [Tensor(x, requires_grad=True) for x in small.arrays()]
     out = small(*leaves)
     if out.dtype != np.float32 and not any(isinstance(x, type) for x in case.args):
-        raise Broken(f"on float32 its result is {out.dtype}")
+        raise BrokenError(f"on float32 its result is {out.dtype}")
     upstream = np.random.default_rng(2).standard_normal(out.shape)
     for leaf, found in zip(leaves, grad(out, leaves, upstream), strict=True):
         if found.dtype != np.float32 or found.shape != leaf.shape:
-            raise Broken(f"on float32 its gradient is {found.dtype} of shape {found.shape}")
+            raise BrokenError(f"on float32 its gradient is {found.dtype} of shape {found.shape}")
 
 
 def _twice(case: Case) -> Callable[..., Any]:

@@ -138,16 +138,17 @@ def _run(ops: Sequence[Primitive], texts: Texts) -> list[CheckResult]:
 def _report(ops: Sequence[Primitive], results: Sequence[CheckResult], texts: Texts) -> None:
     console = Console(highlight=False)
     console.print(_table(ops, results, texts))
+    console.print(f"\n{texts.caption}", style="dim")
     wrong = [result for result in results if not result.ok]
     for result in wrong:
         console.print(Text(f"\n{result.name}", style="bold red"))
         console.print(_lines(result.problem), soft_wrap=True)
     summary = texts.summary.format(right=len(results) - len(wrong), count=len(results))
-    console.print(f"\n{summary}", style="red" if wrong else "green")
+    console.print(summary if not wrong else f"\n{summary}", style="red" if wrong else "green")
 
 
 def _table(ops: Sequence[Primitive], results: Sequence[CheckResult], texts: Texts) -> Table:
-    table = Table(box=None, caption=texts.caption, caption_justify="left", pad_edge=False)
+    table = Table(box=None, pad_edge=False)
     name, *numbers = texts.columns
     table.add_column(name)
     for number in numbers:

@@ -7,6 +7,7 @@ gradient has the shape and dtype of its input: broadcasting is undone by the eng
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -229,6 +230,8 @@ def tanh(x: Any) -> Any:
 
 # ------------------------------------------------------------------------------------ activations
 
+_GELU: float = math.sqrt(2 / math.pi)
+
 
 @primitive(
     lambda g, out: g * out * (1 - out), example=_one, composed=lambda x: 1 / (1 + np.exp(-x))
@@ -274,9 +277,6 @@ def gelu(x: Any) -> Any:
     array([  0., 100.])
     """
     return x * (1 + np.tanh(_GELU * (x + 0.044715 * x**3))) / 2
-
-
-_GELU = float(np.sqrt(2 / np.pi))
 
 
 @primitive(lambda g, x: g * (s := sigmoid(x)) * (1 + x * (1 - s)), example=_one)

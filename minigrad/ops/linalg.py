@@ -77,12 +77,12 @@ def explicit(subscripts: str, shapes: list[tuple[int, ...]]) -> str:
         raise ValueError(
             f"einsum: {subscripts!r} is for {len(inputs)} operands, not {len(shapes)}."
         )
-    extra = [len(s) - len(t.replace("...", "")) for t, s in zip(inputs, shapes, strict=True)]
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[
-        : max([n for n, t in zip(extra, inputs) if "..." in t] or [0])
-    ]
+    pairs = list(zip(inputs, shapes, strict=True))
+    extra = [len(s) - len(t) + 3 if "..." in t else 0 for t, s in pairs]
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: max(extra)]  # of the longest "..."
     inputs = [
-        t.replace("...", letters[len(letters) - n :]) for t, n in zip(inputs, extra, strict=True)
+        t.replace("...", letters[len(letters) - n :])
+        for (t, _), n in zip(pairs, extra, strict=True)
     ]
     used = "".join(inputs)
     alone = "".join(sorted(c for c in set(used) - set(letters) if used.count(c) == 1))

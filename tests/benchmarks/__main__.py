@@ -39,7 +39,9 @@ def measure(names: list[str], rounds: int) -> int:
 
     from tests.benchmarks.workloads import WORKLOADS
 
-    print(f"{'':4}{'workload':38}{'minigrad':>10}{'by hand':>10}{'ratio':>7}  {'quartiles':12}target")
+    print(
+        f"{'':4}{'workload':38}{'minigrad':>10}{'by hand':>10}{'ratio':>7}  {'quartiles':12}target"
+    )
     for make in WORKLOADS:
         work = make()
         if names and work.name not in names:

@@ -21,11 +21,16 @@ class Op(NamedTuple):
     pulls: tuple[Function, ...]
 
 
-def below(g: Array) -> Array:
-    return np.concatenate([np.zeros_like(g[:1]), g])
+def below(g: Array, x: Array) -> Array:
+    return np.concatenate([np.zeros_like(x[:1]), g])
+
+
+def added_to_the_first(g: Array, x: Array) -> Array:
+    return np.concatenate([g.sum(axis=0)[None], np.zeros_like(x[1:])])
 
 
 OPS = {
+    "add": Op(lambda x, y: x + y, (lambda g, out, x, y: g, lambda g, out, x, y: g)),
     "multiply": Op(lambda x, y: x * y, (lambda g, out, x, y: g * y, lambda g, out, x, y: g * x)),
     "divide": Op(
         lambda x, y: x / y, (lambda g, out, x, y: g / y, lambda g, out, x, y: -g * x / y**2)
@@ -35,11 +40,14 @@ OPS = {
     "sin": Op(minigrad.sin, (lambda g, out, x: g * np.cos(x),)),
     "tanh": Op(minigrad.tanh, (lambda g, out, x: g * (1 - out**2),)),
     "gram": Op(lambda x: x @ x.T @ x, (lambda g, out, x: g @ x.T @ x + x @ (g.T @ x + x.T @ g),)),
-    "transposed": Op(lambda x: x.T, (lambda g, out, x: g.T,)),
+    "transposed": Op(lambda x: x.T, (lambda g, out, x: np.transpose(g),)),
     "flat": Op(lambda x: x.reshape(-1), (lambda g, out, x: g.reshape(x.shape),)),
-    "later rows": Op(lambda x: x[1:], (lambda g, out, x: below(g),)),
+    "reversed": Op(lambda x: minigrad.flip(x), (lambda g, out, x: np.flip(g),)),
+    "with an axis": Op(lambda x: x.expand_dims(0), (lambda g, out, x: g[0],)),
+    "repeated": Op(lambda x: x.broadcast_to((2, *x.shape)), (lambda g, out, x: g.sum(axis=0),)),
+    "later rows": Op(lambda x: x[1:], (lambda g, out, x: below(g, x),)),
     "first row, often": Op(
-        lambda x: x[[0, 0]], (lambda g, out, x: np.concatenate([g.sum(0)[None], 0 * x[1:]]),)
+        lambda x: x[[0, 0]], (lambda g, out, x: added_to_the_first(g, x),)
     ),
     "total": Op(lambda x: x.sum(axis=0), (lambda g, out, x: np.broadcast_to(g, x.shape),)),
     "scaled": Op(lambda x: minigrad.scale(x, 0.5), (lambda g, out, x: g / 2,)),
@@ -61,7 +69,7 @@ class Recorder:
         operands = [self.tensors[i] for i in numbers[: len(op.pulls)]]
         if len({x.shape for x in operands}) > 1:
             operands = operands[:1] * 2
-        if name in ("gram", "later rows", "first row, often", "transposed") and operands[0].ndim < 2:
+        if operands[0].ndim != 2 and name == "gram" or operands[0].size < 2:
             return
         places = tuple([next(i for i, x in enumerate(self.tensors) if x is o) for o in operands])
         values = [np.array(x) for x in operands]
@@ -151,6 +159,7 @@ def write_to_the_array_it_was_made_of(run: Recorder, i: int) -> None:
 
 
 OTHERS = [
+    write_through_a_detached_copy,
     take_the_data,
     take_a_view,
     take_by_dlpack,
