@@ -6,6 +6,7 @@ their own here, which do what `Primitive.apply` does for all.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,13 @@ REQUIRED: Any = object()
 """The default of an option that has none."""
 
 
-def entrance(op: Primitive) -> Function:  # noqa: C901 - three ways in, side by side
+def entrance(op: Primitive) -> Function:
     """The function that is called. It tells the op's inputs from its options, nothing more."""
+    way_in = _way_in(op)
+    return way_in if op.called is None else functools.partial(op.called, way_in)
+
+
+def _way_in(op: Primitive) -> Function:  # noqa: C901 - several ways, side by side
     arity, defaults = len(op.rules), op.defaults
     plain = REQUIRED not in defaults.values()
 
@@ -69,6 +75,8 @@ def _of_one(op: Primitive, of_some: Function) -> Function:
             raise op.explained(error, (x,)) from error
         if node is None:
             return out
+        if out is array:
+            out = out.copy()
         return record(op, (x,), (node,), kept if node.requires_grad else None, options, out, x)
 
     return of_one
@@ -107,6 +115,8 @@ def _of_two(op: Primitive) -> Function:  # noqa: C901 - written out, as it is ru
             raise op.explained(error, (a, b)) from error
         if out is NotImplemented:
             return op.otherwise(a, b)
+        if out is x or out is y:
+            out = out.copy()
         places = beside_number[wanted] if right is b else kept[wanted]
         return record(op, (a, b), (left, right), places, defaults, out, like)
 

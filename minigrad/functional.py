@@ -77,7 +77,10 @@ def hvp(function: Function, x: Any, vector: Any) -> Tensor:
     [6.0, 120.0]
     """
     out, (point,) = _at(lambda point: _slope(function, point), (x,))
-    return _gradient(out, point, np.asarray(vector, dtype=out.dtype), False)
+    weight = np.asarray(vector, dtype=out.dtype)
+    if weight.shape != point.shape:
+        raise ValueError(f"hvp: a vector of shape {weight.shape} for x of shape {point.shape}.")
+    return _gradient(out, point, weight, False)
 
 
 def _slope(function: Function, point: Tensor) -> Tensor:
@@ -91,7 +94,7 @@ def _gradient(out: Tensor, point: Tensor, weight: Any, create_graph: bool) -> Te
     if not out.requires_grad:
         return Tensor(np.zeros(point.shape, point.dtype))
     if weight.size != out.size:
-        raise ValueError(f"a result of shape {out.shape} does not fit {weight.shape}.")
+        raise ValueError(f"the function must return one number, not shape {out.shape}.")
     found: tuple[Tensor | None, ...] = grad(
         out,
         point,

@@ -32,7 +32,7 @@ class Node:
     scope: tuple[str, ...] = ()
     grad: Any = None
     retain: bool = False
-    hooks: tuple[Callable[[Any], Any], ...] = ()
+    hooks: dict[object, Callable[[Any], Any]] = {}  # noqa: RUF012 - replaced, never changed
     trace: dict[int, Any] | None = None  # as `kept`, but everything
     line: tuple[str, int] | None = None
 
@@ -63,7 +63,7 @@ class Node:
 
     def hooked(self, upstream: Any) -> Any:
         """The gradient after the hooks, each of which may replace it."""
-        for hook in self.hooks:
+        for hook in self.hooks.values():
             answer = hook(upstream.copy() if isinstance(upstream, ndarray) else upstream)
             if answer is None:
                 continue

@@ -21,14 +21,22 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
+def refuse_lists_of_tensors(data: Any) -> None:
+    """NumPy would make an array of them, and their gradients would be lost."""
+    if isinstance(data, (list, tuple)):
+        for item in data:
+            if isinstance(item, Variable):
+                raise TypeError("a list of tensors would lose their gradients; use minigrad.stack.")
+            refuse_lists_of_tensors(item)
+
+
 def as_array(data: Any, dtype: Any = None) -> Array:
     """A fresh array of real numbers; Python's own become float64, bools stay what they are.
 
     >>> as_array([1, 2]).dtype
     dtype('float64')
     """
-    if isinstance(data, (list, tuple)) and any(isinstance(x, Variable) for x in data):
-        raise TypeError("a list of tensors would lose their gradients here; use minigrad.stack.")
+    refuse_lists_of_tensors(data)
     if isinstance(data, Variable):
         data = data._data
     try:
@@ -76,8 +84,8 @@ class Variable(Operand):
         return self._data
 
     def _share(self, inputs: Sequence[Any]) -> None:
-        """Notes of which inputs this result is a view, or even the same array."""
-        memory = self._data if self._data.base is None else self._data.base
+        """Notes of which inputs this result, which has a base, is a view."""
+        memory = self._data.base
         for x in inputs:
             array = x._data if isinstance(x, Variable) else x
             if array is not memory and getattr(array, "base", None) is not memory:
@@ -136,6 +144,8 @@ class Variable(Operand):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         if copy or (dtype is not None and dtype != self.dtype):
+            if copy is False:
+                raise ValueError(f"a tensor of {self.dtype} cannot become {dtype} without a copy.")
             return self._data.astype(dtype or self.dtype)
         view = self._data.view()
         view.flags.writeable = False  # what NumPy reads here may be needed by a backward

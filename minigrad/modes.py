@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import ContextDecorator
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeVar
 
 from minigrad.memory import keep
@@ -35,6 +35,7 @@ class Mode(NamedTuple):
     recording: bool = True
     scope: tuple[str, ...] = ()
     watchers: tuple[Watcher, ...] = ()
+    outer: Mode | None = None  # what comes back at the end of the with block
 
 
 PLAIN = Mode()
@@ -46,14 +47,15 @@ class Switch(ContextDecorator):
 
     def __init__(self, change: Callable[[Mode], Mode]) -> None:
         self._change = change
-        self._before: list[Token[Mode]] = []
-
-    def _recreate_cm(self) -> Switch:  # a fresh one per call, so that threads share nothing
-        return Switch(self._change)
 
     def __call__(self, func: _Function) -> _Function:
         """The function with the mode switched while it runs; not for coroutines, generators."""
-        if inspect.iscoroutinefunction(func) or inspect.isgeneratorfunction(func):
+        kinds = (
+            inspect.iscoroutinefunction,
+            inspect.isgeneratorfunction,
+            inspect.isasyncgenfunction,
+        )
+        if any(is_kind(func) for is_kind in kinds):
             raise TypeError(
                 f"{func.__name__} runs after it has returned, so a decorator cannot switch the "
                 "mode for it. Put a with statement inside the function."
@@ -61,10 +63,11 @@ class Switch(ContextDecorator):
         return super().__call__(func)
 
     def __enter__(self) -> None:
-        self._before.append(current.set(self._change(current.get())))
+        mode = current.get()
+        current.set(self._change(mode)._replace(outer=mode))
 
     def __exit__(self, *exception: object) -> None:
-        current.reset(self._before.pop())
+        current.set(current.get().outer or PLAIN)
 
 
 def no_grad() -> Switch:

@@ -1,11 +1,14 @@
-"""How formulas are written: as text, in LaTeX and in MathML, from one table of notations.
+"""How things are written: formulas as text, in LaTeX and in MathML, and a tensor in one line.
 
 An expression is anything with an op, inputs and options, or a name; see `symbol`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 # Layouts as text, LaTeX and MathML. Arguments come as {0}, {1}; {op} is the sign in between.
 _LAYOUTS = {
@@ -55,65 +58,111 @@ _NOTATIONS = {
 _SHAPING = ("sum", "keepdims", "axis")
 
 
-def write(x: Any, style: int, outer: int = 0) -> str:
-    """`x` in style 0, 1, 2 (text, LaTeX, MathML), in parentheses if it binds less than `outer`."""
+def write(expression: Any, style: int) -> str:
+    """An expression in style 0, 1, 2 (text, LaTeX, MathML); of any depth, without recursion."""
+    done: dict[int, tuple[str, int]] = {}  # by identity: what it reads, and how tightly it binds
+    stack = [expression]
+    while stack:
+        x = stack[-1]
+        missing = [y for y in _parts(x) if id(y) not in done]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        done[id(x)] = _combined(x, [done[id(y)] for y in _parts(x)], style)
+    return done[id(expression)][0]
+
+
+def _parts(x: Any) -> Sequence[Any]:
+    """What is written inside x."""
+    if isinstance(x, (tuple, list)):
+        return x
+    if not getattr(x, "op", ""):
+        return ()
+    options = x.options.values() if x.op in _NOTATIONS and x.op not in _SHAPING else ()
+    return (*x.inputs, *options)
+
+
+def _combined(x: Any, parts: list[tuple[str, int]], style: int) -> tuple[str, int]:
+    """What x reads, made of what its parts read, and how tightly that binds."""
+    if isinstance(x, (tuple, list)):
+        comma = "<mo>,</mo>" if style == 2 else ", "
+        return _row(comma.join([text for text, _ in parts]), style), _TIGHTEST
     if not hasattr(x, "op"):
-        return _leaf(x, style)
+        return _number(x, style), _TIGHTEST
     if not x.op:
-        return write_name(x.name, style)
+        return write_name(x.name, style), _TIGHTEST
     notation = _NOTATIONS.get(x.op)
     if notation is None:
-        return _call(x, style)
+        return _call(x, [text for text, _ in parts], style), _TIGHTEST
     own = notation.binds
-    inner = own + (1 if notation.layout in ("power", "transposed", "index") else 0)
-    if style > 0 and notation.layout in ("fraction", "root", "bars"):
-        inner = 0
-    shown = x.inputs if x.op in _SHAPING else (*x.inputs, *x.options.values())
-    left = write(shown[0], style, 0 if notation.layout in ("root", "bars") else inner)
     # What stands on the right of −, / or a matrix product is grouped, as in a − (b − c).
-    rest = [write(y, style, inner if inner == 0 else own + 1) for y in shown[1:]]
-    sign = notation.latex or notation.sign if style == 1 else _escape(notation.sign.strip())
-    sign = notation.sign if style == 0 else sign
-    result = _LAYOUTS[notation.layout][style].format(left, *rest, op=sign)
-    fenced = own < outer
-    return _LAYOUTS["parens"][style].format(result) if fenced else result
+    needs = [own, *[own + 1] * (len(parts) - 1)]
+    if notation.layout in ("power", "transposed", "index"):
+        needs[0] = own + 1
+    if notation.layout in ("root", "bars") or (style > 0 and notation.layout == "fraction"):
+        needs = [0] * len(parts)
+    shown = [
+        _fenced(text, binds < need, style) for (text, binds), need in zip(parts, needs, strict=True)
+    ]
+    sign = (notation.sign, notation.latex or notation.sign, _escape(notation.sign.strip()))[style]
+    return _LAYOUTS[notation.layout][style].format(*shown, op=sign), own
 
 
-def _call(x: Any, style: int) -> str:
-    given = [write(y, style) for y in x.inputs]
+_TIGHTEST = 9
+
+
+def _fenced(text: str, fence: bool, style: int) -> str:
+    return _LAYOUTS["parens"][style].format(text) if fence else text
+
+
+def _row(text: str, style: int) -> str:
+    return f"<mrow>{text}</mrow>" if style == 2 else text
+
+
+def _call(x: Any, given: list[str], style: int) -> str:
     for name, value in x.options.items():
         if value is not None and value is not False and not hasattr(value, "op"):
-            given.append(f"{name}={value}" if style == 0 else _leaf(value, style))
+            given.append(f"{name}={value}" if style == 0 else _number(value, style))
     if style == 2:
-        return (
-            f"<mrow><mi>{_escape(x.op)}</mi><mo>(</mo>{'<mo>,</mo>'.join(given)}<mo>)</mo></mrow>"
-        )
+        inside = "<mo>,</mo>".join(given)
+        return f"<mrow><mi>{_escape(x.op)}</mi><mo>(</mo>{inside}<mo>)</mo></mrow>"
     name = x.op if style == 0 else rf"\operatorname{{{_latex_text(x.op)}}}"
-    return _LAYOUTS["parens"][style].format(", ".join(given)).join([name, ""])
+    return name + _fenced(", ".join(given), True, style)
 
 
-def _leaf(x: Any, style: int) -> str:
-    if isinstance(x, (tuple, list)):
-        items = [write(item, style) for item in x]
-        return f"<mrow>{'<mo>,</mo>'.join(items)}</mrow>" if style == 2 else ", ".join(items)
+def _number(x: Any, style: int) -> str:
     text = f"{x:g}" if isinstance(x, float) else str(x)
-    return (
-        f"<mn>{_escape(text)}</mn>" if style == 2 else text.replace("-", "−" if not style else "-")
-    )
+    if style == 2:
+        return f"<mn>{_escape(text)}</mn>"
+    return text.replace("-", "−") if style == 0 else _latex_text(text)
 
 
 def write_name(name: str, style: int) -> str:
     """A name in style 0, 1 or 2; one letter is italic in LaTeX, more are upright."""
-    if style == 0:
-        return name
+    name = "".join([c if c.isprintable() else "�" for c in name])
     if style == 2:
         return f"<mi>{_escape(name)}</mi>"
-    return name if len(name) == 1 and name.isascii() else rf"\text{{{_latex_text(name)}}}"
+    if style == 0 or (len(name) == 1 and name.isascii() and name.isalpha()):
+        return name
+    return rf"\text{{{_latex_text(name)}}}"
 
 
 def _latex_text(text: str) -> str:
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     return "".join(special.get(c) or (f"\\{c}" if c in "#$%&_{}" else c) for c in text)
+
+
+def write_tensor(t: Any) -> str:
+    """One line on a tensor: name, shape, dtype, values or their range, and the op it is from."""
+    name = f" {t.name!r}" if t.name else ""
+    made = "" if t.is_leaf else f", from {t._node.primitive}"
+    wants = ", requires_grad" if t.requires_grad and t.is_leaf else ""
+    if t.size > 8:
+        values = f"{t._data.min():.4g} … {t._data.max():.4g}"
+    else:
+        values = np.array2string(t._data, precision=4, separator=", ").replace("\n", "")
+    return f"<Tensor{name} {t.shape} {t.dtype}: {values}{made}{wants}>"
 
 
 class Formula(NamedTuple):
@@ -122,12 +171,16 @@ class Formula(NamedTuple):
     name: str
     result: str
     forward: Any
-    rules: dict[str, Any]
+    rules: dict[str, Any]  # by the parameter of the forward
+    names: dict[str, str]  # what that is called
+
+    def _named(self) -> list[tuple[str, Any]]:
+        return [(self.names[name], rule) for name, rule in self.rules.items()]
 
     def _lines(self, style: int) -> list[str]:
         left = ["∂L/∂{}", r"\frac{{\partial L}}{{\partial {}}}", ""][style]
         rows = [(write_name(self.result, style), self.forward)]
-        rows += [(left.format(write_name(name, style)), rule) for name, rule in self.rules.items()]
+        rows += [(left.format(write_name(name, style)), rule) for name, rule in self._named()]
         return [f"{head} = {write(rule, style)}" for head, rule in rows]
 
     def text(self) -> str:
@@ -142,7 +195,7 @@ class Formula(NamedTuple):
         """One `<math>` element with a row for each line."""
         head = "<mfrac><mrow><mo>∂</mo><mi>L</mi></mrow><mrow><mo>∂</mo>{}</mrow></mfrac>"
         rows = [(write_name(self.result, 2), self.forward)]
-        rows += [(head.format(write_name(name, 2)), rule) for name, rule in self.rules.items()]
+        rows += [(head.format(write_name(name, 2)), rule) for name, rule in self._named()]
         cells = [f"<mtr><mtd>{a}<mo>=</mo>{write(rule, 2)}</mtd></mtr>" for a, rule in rows]
         return f"<math display='block'><mtable>{''.join(cells)}</mtable></math>"
 

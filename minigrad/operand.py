@@ -22,7 +22,9 @@ _ALIASES = {"absolute": "abs", "amax": "max", "amin": "min", "permute_dims": "tr
 # NumPy's functions that only read values, so that no gradient can be lost in them.
 _READERS = frozenset(
     "allclose all any argmax argmin argsort array2string array_equal array_repr array_str "
-    "count_nonzero empty_like full_like isclose ndim ones_like shape size zeros_like".split()
+    "count_nonzero empty_like full_like isclose ndim ones_like shape size zeros_like "
+    "equal not_equal less less_equal greater greater_equal isfinite isinf isnan sign signbit "
+    "logical_and logical_not logical_or logical_xor".split()
 )
 
 
@@ -32,6 +34,10 @@ def _operator(name: str) -> Callable[[Any, Any], Any]:
 
 def _reflected(name: str) -> Callable[[Any, Any], Any]:
     return lambda self, other: FUNCTIONS[name](other, self)
+
+
+def _no_gradient(call: str) -> TypeError:
+    return TypeError(f"np.{call} has no gradient here; use a function of minigrad, or .data.")
 
 
 class Operand:
@@ -100,12 +106,12 @@ class Operand:
             )
         if method == "__call__" and name in FUNCTIONS and not options:
             return FUNCTIONS[name](*inputs)
-        if method == "__call__" and (name == "sign" or ufunc.types[0].endswith("?")):
+        if method == "__call__" and name in _READERS:
             return self._read(ufunc, *inputs, **options)
-        call = ", ".join(
-            [f"np.{name}" if method == "__call__" else f"np.{name}.{method}", *options]
+        call = name if method == "__call__" else f"{name}.{method}"
+        raise TypeError(
+            f"np.{', '.join([call, *options])} has no gradient here; use a function of minigrad, or .data."
         )
-        raise TypeError(f"{call} has no gradient here; use a function of minigrad, or .data.")
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         name = _ALIASES.get(func.__name__, func.__name__)
@@ -113,7 +119,7 @@ class Operand:
             return FUNCTIONS[name](*args, **kwargs)
         if name in _READERS:
             return self._read(func, *args, **kwargs)
-        raise TypeError(f"np.{name} has no gradient here; use a function of minigrad, or .data.")
+        raise _no_gradient(name)
 
     # ------------------------------------------------------------ primitives that are also methods
 
@@ -129,7 +135,8 @@ class Operand:
 
     def transpose(self, *axes: Any) -> Self:
         """The axes in the order given (a tuple or several numbers), reversed by default."""
-        return self._op("transpose", *([axes] if len(axes) > 1 else axes))
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+        return self._op("transpose", order)
 
     def reshape(self, *shape: Any) -> Self:
         """The same entries in another shape (a tuple or several numbers); one may be −1."""

@@ -7,6 +7,7 @@ alone say what is kept from the forward pass. How results are recorded is told i
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from numpy import ndarray
 
 from minigrad.calls import REQUIRED, entrance
 from minigrad.graph import Node
-from minigrad.memory import Variable
+from minigrad.memory import Variable, refuse_lists_of_tensors
 from minigrad.operand import FUNCTIONS, Operand
 from minigrad.rule import Function, Rule
 from minigrad.tape import record
@@ -36,16 +37,16 @@ class _ForAll(tuple[Rule | None, ...]):
 class Primitive:
     """A forward, its rules and its example: all that the engine knows of an op."""
 
-    def __init__(
-        self,
-        forward: Function,
-        rules: Sequence[Function | None],
-        example: Function | None = None,
-        expects: str = "",
-        composed: Function | None = None,
-        otherwise: Function | None = None,
-        no_second: str = "",
-    ) -> None:
+    example: Function | None = None
+    expects: str = "what NumPy takes here"
+    composed: Function | None = None
+    called: Function | None = None
+    otherwise: Any = None
+    no_second: str = ""
+
+    def __init__(self, forward: Function, rules: Sequence[Function | None], **traits: Any) -> None:
+        """`traits` are the attributes above; `primitive` explains them."""
+        vars(self).update(traits)
         code = forward.__code__
         positional = code.co_varnames[: code.co_argcount]
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -62,11 +63,6 @@ class Primitive:
         self.positional = options if self.many else [n for n in options if n in positional]
         kind = _ForAll if self.many else tuple
         self.rules = kind([Rule(rule, self) if rule else None for rule in rules])
-        self.example = example
-        self.expects = expects
-        self.composed = composed
-        self.otherwise: Any = otherwise
-        self.no_second = no_second
 
     def __repr__(self) -> str:
         return self.name
@@ -76,23 +72,17 @@ class Primitive:
 
         Places count the inputs, and then the result.
         """
-        if not wanted:
+        rules = [self.rules[i] for i in range(count) if wanted >> i & 1]
+        asking = [rule for rule in rules if rule is not None]
+        if not asking:
             return None
         if self.many:
-            return range(count) if self.rules[0] and self.rules[0].places else ()
-        asked = {
-            place
-            for i, rule in enumerate(self.rules)
-            if rule is not None and wanted >> i & 1
-            for place in rule.places
-        }
-        return sorted(asked)
+            return range(count) if asking[0].places else ()
+        return sorted({place for rule in asking for place in rule.places})
 
     def bind(self, extra: Sequence[Any], options: dict[str, Any]) -> dict[str, Any]:
         """The op's options: positional ones in their order, the others by name or default."""
         names = self.positional
-        if not options and len(extra) == len(names) == len(self.defaults):
-            return dict(zip(names, extra))  # noqa: B905 - the lengths were just compared
         if len(extra) > len(names):
             raise TypeError(
                 f"{self} takes {', '.join((*self.input_names, *names))} by position; more came."
@@ -103,12 +93,22 @@ class Primitive:
                 raise TypeError(f"{self} has no option {name!r}; there are {[*self.defaults]}.")
             if value is REQUIRED:
                 raise TypeError(f"{self} needs {name}=.")
+            if isinstance(value, (list, ndarray)):  # nobody shall change it before the backward
+                bound[name] = copy.deepcopy(value)
+            elif isinstance(value, Variable):
+                bound[name] = self._constant(name, value)
         return bound
+
+    def _constant(self, name: str, value: Variable) -> Any:
+        if value._node is not None and value._node.requires_grad:
+            raise TypeError(f"{self}: no gradient can reach {name}=; pass {name}.detach().")
+        return value._data.copy()
 
     def apply(self, inputs: Sequence[Any], options: dict[str, Any]) -> Any:  # noqa: C901
         """Runs the op on arrays, tensors or symbols, whichever came, and records tensors."""
         arrays: list[Any] = []
         nodes: list[Any] = []
+        inputs = list(inputs)
         wanted = 0
         like: Variable | None = None
         for position, x in enumerate(inputs):
@@ -123,7 +123,7 @@ class Primitive:
             elif isinstance(x, Operand):
                 return x._apply(self, inputs, options)
             else:
-                array = x if type(x) in (ndarray, float, int, bool) else self._as_input(x)
+                array = inputs[position] = self._as_input(x)
                 arrays.append(array)
                 number = isinstance(array, (int, float))
                 nodes.append(array if number else Node(array.shape, array.dtype, False))
@@ -135,10 +135,15 @@ class Primitive:
             return self.otherwise(*inputs, **options)
         if like is None:
             return out
+        if any(out is array for array in arrays):
+            out = np.array(out)
         places = self.places(wanted, len(inputs))
         return record(self, inputs, nodes, places, options, out, like)
 
     def _as_input(self, x: Any) -> Any:
+        if type(x) in (ndarray, float, int, bool):
+            return x
+        refuse_lists_of_tensors(x)
         array = x if isinstance(x, (int, float, np.generic)) else np.asarray(x)
         if not isinstance(array, (int, float)) and array.dtype.kind not in "biuf":
             raise TypeError(f"{self} takes tensors, arrays and numbers, not {type(x).__name__}.")
@@ -148,9 +153,9 @@ class Primitive:
         """The error of a forward, with the op, what it got and what it expects."""
         names = self.input_names * len(inputs) if self.many else self.input_names
         got = ", ".join(f"{n} {_described(x)}" for n, x in zip(names, inputs, strict=True))
-        expects = f"\n  expected: {self.expects}" if self.expects else ""
         kind = next(k for k in (ValueError, TypeError, IndexError) if isinstance(error, k))
-        return kind(f"{self}: {error}\n  got: {got}{expects}")
+        said = str(error).removeprefix(f"{self}: ")
+        return kind(f"{self}: {said}\n  got: {got}\n  expected: {self.expects}")
 
 
 def _described(x: Any) -> str:
@@ -162,15 +167,7 @@ def _described(x: Any) -> str:
     return f"{x._data.shape} {x._data.dtype}{name}{where}"
 
 
-def primitive(
-    *rules: Function | None,
-    example: Function | None = None,
-    expects: str = "",
-    composed: Function | None = None,
-    called: Function | None = None,
-    otherwise: Function | None = None,
-    no_second: str = "",
-) -> Callable[[Function], Function]:
+def primitive(*rules: Function | None, **traits: Any) -> Callable[[Function], Function]:
     """Defines an op: decorates its forward, a function of arrays.
 
     Args:
@@ -199,10 +196,8 @@ def primitive(
     """
 
     def define(forward: Function) -> Function:
-        op = Primitive(forward, rules, example, expects, composed, otherwise, no_second)
+        op = Primitive(forward, rules, **traits)
         function = functools.wraps(forward)(entrance(op))
-        if called is not None:
-            function = functools.wraps(forward)(functools.partial(called, function))
         function.primitive = op  # type: ignore[attr-defined]
         if forward.__module__.startswith(_OWN):
             PRIMITIVES[op.name] = op

@@ -112,7 +112,11 @@ class Rule:
         assert node.kept is not None
         value = node.kept[place]
         origin = node.inputs[place] if place < len(node.inputs) else node
-        return like._wrap(value, origin) if isinstance(origin, Node) else value
+        if not isinstance(origin, Node):
+            return value
+        tensor = like._wrap(value, origin)
+        tensor._token = node.kept.get(~place) if isinstance(node.kept, dict) else None
+        return tensor
 
     def fit(self, contribution: Any, node: Node, position: int) -> Any:
         """Undoes broadcasting and casting, once for all ops: a gradient looks like its tensor."""
@@ -129,7 +133,7 @@ class Rule:
             contribution = contribution.sum(axis=axes).reshape(parent.shape)
         if contribution.dtype is not parent.dtype:
             contribution = contribution.astype(parent.dtype)
-        return contribution
+        return contribution if isinstance(contribution, Variable) else np.asarray(contribution)
 
 
 def broadcast_axes(large: Sequence[int], small: Sequence[int]) -> tuple[int, ...] | None:

@@ -48,11 +48,6 @@ class Symbol(Operand):
         """The shape, itself a symbol."""
         return _applied("shape", [self], {})
 
-    @property
-    def ndim(self) -> int:
-        """Symbols stand for matrices where an op tells vectors from matrices."""
-        return 2
-
     def __str__(self) -> str:
         return self.text()
 
@@ -134,5 +129,5 @@ def formula(
         if rule is not None:
             asked = [values[a] for a in rule.asks]
             chosen = {n: options[n] for n in rule.options}
-            rules[called[name]] = rule.function(Symbol("G"), *asked, **chosen)
-    return Formula(op.name, called["out"], forward, rules)
+            rules[name] = rule.function(Symbol("G"), *asked, **chosen)
+    return Formula(op.name, called["out"], forward, rules, called)

@@ -39,7 +39,7 @@ def record(
     if type(out) is not ndarray:
         out = np.asarray(out)
     result = like._wrap(out)
-    if out.base is not None or out is like._data:
+    if out.base is not None:
         result._share(inputs)
     mode = modes.current.get()
     if places is not None and mode.recording:
@@ -80,7 +80,7 @@ def walk(  # noqa: C901 - one loop, told in one piece
         op = node.primitive
         if node.hooks:
             upstream = node.hooked(upstream)
-        if op is None or node.retain or targets is not None:
+        if node in targets if targets is not None else op is None or node.retain:
             found[node] = upstream
         if op is None:
             continue
@@ -168,6 +168,8 @@ def grad(
     like = roots[0] if create_graph else None
     seeds: dict[Node, Any] = {}
     for root, weight in zip(roots, weights, strict=True):
+        if allow_unused and isinstance(root, Variable) and root._node is None:
+            continue
         node = _recorded(root, "grad()")
         seed: Any = _seed(root, weight)
         if like is not None:

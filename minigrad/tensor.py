@@ -15,9 +15,24 @@ import numpy as np
 from minigrad import modes, tape
 from minigrad.graph import Node
 from minigrad.memory import Array, Variable, as_array, values_of
-from minigrad.operand import FUNCTIONS
+from minigrad.notation import write_tensor
 
-Hook = Callable[[Any], Any]
+
+def _in_place(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
+    """`t += v`: in place where nothing is recorded, otherwise a new tensor."""
+
+    def method(self: Tensor, other: Any) -> Tensor:
+        if not modes.current.get().recording:
+            ufunc(self._lend(), values_of(other), out=self._data, casting="same_kind")
+            return self
+        if self.is_leaf and self.requires_grad:
+            raise RuntimeError(
+                "a leaf that requires a gradient cannot be changed in place while results are "
+                "recorded. Update it inside no_grad(), or write a = a + b for a new tensor."
+            )
+        return self._op(ufunc.__name__, other)
+
+    return method
 
 
 class Tensor(Variable):
@@ -101,7 +116,10 @@ class Tensor(Variable):
                 f"only floating point can require a gradient, and this is {self.dtype}. "
                 "Write Tensor(data, requires_grad=True, dtype=float), or 1.0 for 1."
             )
-        self._place().requires_grad = bool(value)
+        if bool(value) != self.requires_grad:  # what was recorded before stays as it was
+            name = self.name
+            self._node = Node(self._data.shape, self._data.dtype, bool(value))
+            self._node.name = name
 
     @property
     def name(self) -> str | None:
@@ -139,7 +157,7 @@ class Tensor(Variable):
         self._place().retain = True
         return self
 
-    def register_hook(self, hook: Hook) -> Callable[[], None]:
+    def register_hook(self, hook: Callable[[Any], Any]) -> Callable[[], None]:
         """Calls `hook(gradient)` whenever the complete gradient of this tensor is known.
 
         What it returns, if not None, goes on in the gradient's place. Returns a function that
@@ -154,10 +172,11 @@ class Tensor(Variable):
         if not self.requires_grad:
             raise RuntimeError("no gradient reaches this tensor, so its hook would never be run.")
         node = self._place()
-        node.hooks = (*node.hooks, hook)
+        ticket = object()
+        node.hooks = {**node.hooks, ticket: hook}
 
         def remove() -> None:
-            node.hooks = tuple([other for other in node.hooks if other is not hook])
+            node.hooks = {key: hook for key, hook in node.hooks.items() if key is not ticket}
 
         return remove
 
@@ -184,14 +203,7 @@ class Tensor(Variable):
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        name = f" {self.name!r}" if self.name else ""
-        made = f", from {self._node.primitive.name}" if self._node and self._node.primitive else ""
-        wants = ", requires_grad" if self.requires_grad and self.is_leaf else ""
-        if self.size <= 8:
-            values = np.array2string(self._data, precision=4, separator=", ").replace("\n", "")
-        else:
-            values = f"{self._data.min():.4g} … {self._data.max():.4g}"
-        return f"<Tensor{name} {self.shape} {self.dtype}: {values}{made}{wants}>"
+        return write_tensor(self)
 
     def __str__(self) -> str:
         return str(self._data)
@@ -201,17 +213,8 @@ class Tensor(Variable):
 
     # ------------------------------------------------------------------------ primitives and NumPy
 
-    def __iadd__(self, other: Any) -> Tensor:
-        return self._in_place(np.add, other)
-
-    def __isub__(self, other: Any) -> Tensor:
-        return self._in_place(np.subtract, other)
-
-    def __imul__(self, other: Any) -> Tensor:
-        return self._in_place(np.multiply, other)
-
-    def __itruediv__(self, other: Any) -> Tensor:
-        return self._in_place(np.divide, other)
+    __iadd__, __isub__ = _in_place(np.add), _in_place(np.subtract)
+    __imul__, __itruediv__ = _in_place(np.multiply), _in_place(np.divide)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if modes.current.get().recording:
@@ -220,19 +223,6 @@ class Tensor(Variable):
                 "another's. Use minigrad.where or masked_fill, or write inside no_grad()."
             )
         self._lend()[values_of(index)] = values_of(value)
-
-    def _in_place(self, ufunc: np.ufunc, other: Any) -> Tensor:
-        """`t += v`: in place where nothing is recorded, otherwise a new tensor."""
-        if not modes.current.get().recording:
-            ufunc(self._lend(), values_of(other), out=self._data, casting="same_kind")
-            return self
-        if self.is_leaf and self.requires_grad:
-            raise RuntimeError(
-                "a leaf that requires a gradient cannot be changed in place while results are "
-                "recorded. Update it inside no_grad(), or write a = a + b for a new tensor."
-            )
-        result: Tensor = FUNCTIONS[ufunc.__name__](self, other)
-        return result
 
     def astype(self, dtype: Any) -> Tensor:
         """Another floating-point dtype, recorded."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import Tensor
+from minigrad.graph import Node
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -33,6 +34,19 @@ def assert_close(actual: Any, expected: Any, rtol: float = 1e-12, atol: float = 
 def assert_same(actual: Any, expected: Any) -> None:
     """Equal shapes and values, to the last bit."""
     assert_close(actual, expected, rtol=0.0)
+
+
+def node_of(tensor: Tensor) -> Node:
+    """The tensor's place in the graph, which has to be there."""
+    assert tensor._node is not None
+    return tensor._node
+
+
+def traced(tensor: Tensor) -> list[Any]:
+    """What `trace()` kept of the op that made the tensor: its inputs, then its result."""
+    node = node_of(tensor)
+    assert node.trace is not None
+    return [node.trace[place] for place in range(len(node.inputs) + 1)]
 
 
 def next_line() -> int:

@@ -71,13 +71,13 @@ def test_e06_a_chain_of_20000_ops_is_walked_and_dropped() -> None:
 
 def test_e08_an_array_on_the_left_leaves_the_operation_to_the_tensor() -> None:
     x = leaf([1.0, 4.0])
-    y = np.array([2.0, 3.0]) * x
+    y: Tensor = np.array([2.0, 3.0]) * x  # type: ignore[assignment]
     assert type(y) is Tensor
     assert y.shape == (2,)
     y.sum().backward()
     assert_same(gradient_of(x), [2.0, 3.0])
 
-    product = np.array([[1.0, 2.0], [3.0, 4.0]]) @ x
+    product: Tensor = np.array([[1.0, 2.0], [3.0, 4.0]]) @ x  # type: ignore[assignment]
     assert type(product) is Tensor
     assert_same(product, [9.0, 19.0])
 

@@ -88,7 +88,7 @@ def test_g06_an_entry_where_both_are_0_does_not_hide_a_mistake_elsewhere() -> No
 
 
 def test_g07_a_gradient_of_nan_is_wrong() -> None:
-    with pytest.raises(GradcheckError, match="gradient wrong in 1 of 1 entries.*nan by backward"):
+    with pytest.raises(GradcheckError, match=r"gradient wrong in 1 of 1 entries.*nan by backward"):
         gradcheck(nan_gradient, [leaf([1.0])])
 
 

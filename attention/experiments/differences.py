@@ -136,7 +136,7 @@ def failed_checks(checks: Sequence[DifferenceCheck]) -> list[str]:
 
 
 class _Loss:
-    """L = Σ context ⊙ upstream of one head, query by query, as a function of one array.
+    """L = Σ context ⊙ upstream of one head, query by query, as a function of one entry.
 
     From every value the one that the query prefers is subtracted. The weights sum to 1, so this
     changes L by a constant and no gradient; but what is left of L in a saturated row is as small
@@ -150,12 +150,19 @@ class _Loss:
         preferred = values["softmax input"].argmax(axis=-1, keepdims=True)
         self.origin = np.take_along_axis(upstream @ values["V"].T, preferred, axis=-1)
 
-    def at(self, place: str, array: Array) -> Array:
-        """L of each query, (L,), with the array at `place` replaced."""
-        v = self.values | {place: array}
-        if place.startswith("W_"):
-            v[place[-1]] = v["X"] @ array
-        if place[-1] in "QK":
+    def moved(self, place: str, row: int, column: int, step: float) -> Array:
+        """L of each query, (L,), with one entry of the array at `place` moved by `step`."""
+        v = dict(self.values)
+        target = place.removeprefix("W_")
+        v[target] = v[target].copy()
+        if place == target:
+            v[place][row, column] += step
+        else:
+            # A weight moves one column of its product; the others need not be computed again.
+            weights = v[place][:, column].copy()
+            weights[row] += step
+            v[target][:, column] = v["X"] @ weights
+        if target in ("Q", "K"):
             v["softmax input"] = self.scale * (v["Q"] @ v["K"].T)
         logits = v["softmax input"]
         weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
@@ -229,16 +236,11 @@ def _columns(row: Array, rng: np.random.Generator) -> Array:
 
 def _slopes(loss: _Loss, place: str, row: int, columns: Array) -> Array:
     """Central differences of each query's loss, (L, columns)."""
-    array = loss.values[place].copy()
-    slopes = []
-    for column in columns:
-        kept = array[row, column]
-        array[row, column] = kept + STEP
-        above = loss.at(place, array)
-        array[row, column] = kept - STEP
-        below = loss.at(place, array)
-        array[row, column] = kept
-        slopes.append((above - below) / (2.0 * STEP))
+    slopes = [
+        (loss.moved(place, row, column, STEP) - loss.moved(place, row, column, -STEP))
+        / (2.0 * STEP)
+        for column in columns
+    ]
     return np.stack(slopes, axis=-1)
 
 
@@ -252,7 +254,7 @@ def _resolution(loss: _Loss, place: str, slopes: Array) -> float:
     eps = float(np.finfo(np.float64).eps)
     values = loss.values
     reached = np.abs(slopes).max(axis=-1) > 0
-    of_slope = np.abs(loss.at(place, values[place]))[reached].max(initial=0.0) / STEP
+    of_slope = np.abs(loss.moved(place, 0, 0, 0.0))[reached].max(initial=0.0) / STEP
     pull = float(np.abs(loss.upstream @ values["V"].T).max())
     reach = loss.scale * max(np.abs(values["Q"]).max(), np.abs(values["K"]).max())
     of_rule = {"softmax input": pull, "V": 0.0, "W_V": 0.0}.get(place, pull * reach)

@@ -91,78 +91,93 @@ def _whole(option: str) -> Callable[[str], int]:
     return parse
 
 
+WidthsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--d-k",
+        metavar="N,N,...",
+        show_default="4,16,64,256,1024",
+        help="The widths of queries and keys to compare.",
+    ),
+]
+KeysOption = Annotated[
+    int | None,
+    typer.Option(
+        parser=_whole("--keys"),
+        metavar="N",
+        show_default="8",
+        help="How many keys a query chooses from.",
+    ),
+]
+RowsOption = Annotated[
+    int | None,
+    typer.Option(
+        parser=_whole("--rows"),
+        metavar="N",
+        show_default="2000",
+        help="How many queries to measure for each d_k.",
+    ),
+]
+SeedOption = Annotated[
+    int, typer.Option(parser=_whole("--seed"), metavar="N", help="The seed of all randomness.")
+]
+DtypeOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DTYPE",
+        show_default="float64",
+        help="What attention computes in: float16, float32 or float64.",
+    ),
+]
+UpstreamOption = Annotated[
+    str | None,
+    typer.Option(
+        "--upstream-width",
+        metavar="N|d_k",
+        show_default="64",
+        help="The width of V. The upstream at the weights grows with its root, so it is held "
+        "fixed while d_k grows; the word d_k makes V as wide as Q and K.",
+    ),
+]
+QuickOption = Annotated[
+    bool, typer.Option("--quick", help="Fewer rows and no d_k above 256, in about a second.")
+]
+FileOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Measure the Q, K and V of a .npz or .safetensors file instead, head by head.",
+    ),
+]
+ChecksOption = Annotated[
+    bool, typer.Option("--checks", help="Also test every closed form against measurement.")
+]
+PlotOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Save a figure: .png, .svg or .pdf.")
+]
+JsonOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Save all numbers as JSON.")]
+CsvOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Save all numbers as CSV, one on a line.")
+]
+HtmlOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Save a page that needs no network.")
+]
+
+
 def vanish(
-    d_k: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N,N,...",
-            show_default="4,16,64,256,1024",
-            help="The widths of queries and keys to compare.",
-        ),
-    ] = None,
-    keys: Annotated[
-        int | None,
-        typer.Option(
-            parser=_whole("--keys"),
-            metavar="N",
-            show_default="8",
-            help="How many keys a query chooses from.",
-        ),
-    ] = None,
-    rows: Annotated[
-        int | None,
-        typer.Option(
-            parser=_whole("--rows"),
-            metavar="N",
-            show_default="2000",
-            help="How many queries to measure for each d_k.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(parser=_whole("--seed"), metavar="N", help="The seed of all randomness.")
-    ] = 0,
-    dtype: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DTYPE",
-            show_default="float64",
-            help="What attention computes in: float16, float32 or float64.",
-        ),
-    ] = None,
-    upstream_width: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N|d_k",
-            show_default="64",
-            help="The width of V. The upstream at the weights grows with its root, so it is held "
-            "fixed while d_k grows; d_k makes V as wide as Q and K.",
-        ),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer rows and no d_k above 256, in about a second.")
-    ] = False,
-    qkv: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Measure the Q, K and V of a .npz or .safetensors file instead, head by head.",
-        ),
-    ] = None,
-    checks: Annotated[
-        bool, typer.Option("--checks", help="Also test every closed form against measurement.")
-    ] = False,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Save a figure: .png, .svg or .pdf.")
-    ] = None,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Save all numbers as JSON.")
-    ] = None,
-    csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Save all numbers as CSV, one on a line.")
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Save a page that needs no network.")
-    ] = None,
+    d_k: WidthsOption = None,
+    keys: KeysOption = None,
+    rows: RowsOption = None,
+    seed: SeedOption = 0,
+    dtype: DtypeOption = None,
+    upstream_width: UpstreamOption = None,
+    quick: QuickOption = False,
+    qkv: FileOption = None,
+    checks: ChecksOption = False,
+    plot: PlotOption = None,
+    json: JsonOption = None,
+    csv: CsvOption = None,
+    html: HtmlOption = None,
     *,
     language: LanguageOption,
 ) -> None:
@@ -188,8 +203,11 @@ def vanish(
         fail("interrupted; nothing was written", 130)
     except MemoryError:
         fail("not enough memory; try fewer --rows or --keys, or a smaller --d-k", 1)
+    # Written before anything is printed: a pager that is left early must not cost the files.
+    unwritten = _write(files, language)
     _print_study(study, closed_forms, language)
-    _write(files, language)
+    if unwritten:
+        fail(f"cannot write {', '.join(unwritten)}")
     wrong = failed_checks(study.checks)
     wrong += [f"{check.name} ({check.setting})" for check in closed_forms if not check.passed]
     if wrong:
@@ -370,10 +388,14 @@ def _files(
     return files
 
 
-def _write(files: Sequence[tuple[Path, bytes]], language: Language) -> None:
+def _write(files: Sequence[tuple[Path, bytes]], language: Language) -> list[str]:
+    """Write each file whole or not at all; returns which could not be written, and why."""
+    unwritten = []
     for path, content in files:
         try:
             write_whole(path, content)
         except OSError as error:
-            fail(f"cannot write {str(path)!r}: {error.strerror or error}")
-        typer.echo(TEXTS[language]["wrote"].format(path), err=True)
+            unwritten.append(f"{str(path)!r} ({error.strerror or error})")
+        else:
+            typer.echo(TEXTS[language]["wrote"].format(path), err=True)
+    return unwritten

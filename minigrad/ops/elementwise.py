@@ -294,12 +294,15 @@ def silu(x: Any) -> Any:
 # ------------------------------------------------------------------------------- choice and limits
 
 
-@primitive(
-    lambda g, a, b: np.where(a > b, g, np.where(a == b, g / 2, 0.0)),
-    lambda g, a, b: np.where(a < b, g, np.where(a == b, g / 2, 0.0)),
-    example=_two,
-    expects=_BROADCAST,
-)
+def _if_larger(g: Any, a: Any, b: Any) -> Any:
+    return np.where(a > b, g, np.where(a == b, g / 2, 0.0))
+
+
+def _if_smaller(g: Any, a: Any, b: Any) -> Any:
+    return np.where(a < b, g, np.where(a == b, g / 2, 0.0))
+
+
+@primitive(_if_larger, _if_smaller, example=_two, expects=_BROADCAST)
 def maximum(a: Any, b: Any) -> Any:
     """The larger of two values; ties share the gradient evenly.
 
@@ -309,12 +312,7 @@ def maximum(a: Any, b: Any) -> Any:
     return np.maximum(a, b)
 
 
-@primitive(
-    lambda g, a, b: np.where(a < b, g, np.where(a == b, g / 2, 0.0)),
-    lambda g, a, b: np.where(a > b, g, np.where(a == b, g / 2, 0.0)),
-    example=_two,
-    expects=_BROADCAST,
-)
+@primitive(_if_smaller, _if_larger, example=_two, expects=_BROADCAST)
 def minimum(a: Any, b: Any) -> Any:
     """The smaller of two values; ties share the gradient evenly.
 
@@ -375,7 +373,14 @@ def masked_fill(x: Any, mask: Any, value: float) -> Any:
     return np.where(mask, float(value), x)
 
 
-@primitive(lambda g: g, example=lambda rng: (rng.normal(size=(2, 3)), np.float64))
+def _as_float(op: Any, x: Any, dtype: Any) -> Any:
+    recorded = isinstance(x, Variable) and x._node is not None and x._node.requires_grad
+    if recorded and np.dtype(dtype).kind != "f":
+        raise TypeError(f"astype: {dtype} has no gradient; detach() the tensor first.")
+    return op(x, dtype)
+
+
+@primitive(lambda g: g, example=lambda rng: (rng.normal(size=(2, 3)), np.float64), called=_as_float)
 def astype(x: Any, dtype: Any) -> Any:
     """The same values in another floating-point dtype; the gradient comes back in the first.
 

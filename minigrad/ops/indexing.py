@@ -51,6 +51,7 @@ def getitem(x: Any, index: Any) -> Any:
         (rng.normal(size=(4, 2)), (3, 2), np.array([0, 2, 0, -1])),
         (rng.normal(size=2), (3, 2), 1),
     ],
+    called=lambda op, x, shape, index: op(x, shape, frozen(index)),
 )
 def scatter_add(x: Any, shape: tuple[int, ...], index: Any) -> Any:
     """An array of zeros of `shape` to which x is added at `index`, as often as it is named.

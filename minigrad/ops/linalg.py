@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.operand import FUNCTIONS
-from minigrad.primitive import primitive
+from minigrad.primitive import PRIMITIVES, primitive
 from minigrad.symbol import opaque
 
 
@@ -16,6 +16,9 @@ def _with_vectors(a: Any, b: Any) -> Any:
     a_ndim, b_ndim = np.ndim(a), np.ndim(b)
     if a_ndim == 0 or b_ndim == 0:
         raise ValueError("matmul: a number is no matrix; write * for the product with a number.")
+    if np.shape(a)[-1] != np.shape(b)[max(b_ndim - 2, 0)]:
+        error = ValueError("the last axis of a and the axis of b that it meets differ.")
+        raise PRIMITIVES["matmul"].explained(error, (a, b))
     left = FUNCTIONS["expand_dims"](a, 0) if a_ndim == 1 else a
     right = FUNCTIONS["expand_dims"](b, 1) if b_ndim == 1 else b
     extra = tuple([axis for axis, n in ((-2, a_ndim), (-1, b_ndim)) if n == 1])
@@ -61,7 +64,8 @@ def matrix_transpose(x: Any) -> Any:
     return x.mT
 
 
-def _called(op: Any, subscripts: str, *operands: Any) -> Any:
+def _called(op: Any, *args: Any, subscripts: str = "") -> Any:
+    subscripts, *operands = args if not subscripts else (subscripts, *args)
     return op(*operands, subscripts=explicit(subscripts, [np.shape(x) for x in operands]))
 
 
@@ -111,11 +115,11 @@ def einsum_gradient(g: Any, position: int, operands: Any, subscripts: str) -> An
     for letter, n in zip(own, shape, strict=True):
         if letter in target:
             fresh = next(c for c in _LETTERS if c not in own + target + "".join(names))
-            factors.append(np.eye(n))
+            factors.append(np.eye(n, dtype=g.dtype))
             names.append(letter + fresh)
             letter = fresh
         elif lengths.get(letter) != n:
-            factors.append(np.ones(n))
+            factors.append(np.ones(n, g.dtype))
             names.append(letter)
         target += letter
     return FUNCTIONS["einsum"](f"{','.join(names)}->{target}", *factors)

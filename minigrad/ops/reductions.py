@@ -17,9 +17,10 @@ from minigrad.primitive import primitive
 from minigrad.symbol import opaque
 
 
-def _cases(rng: np.random.Generator) -> list[Any]:
+def cases(rng: np.random.Generator) -> list[Any]:
     x = rng.normal(size=(2, 3, 4))
-    return [(x,), (x, 1), (x, {"axis": (-3, -1)}), (x, {"axis": (2, 0), "keepdims": True})]
+    axes = [{"axis": 1}, {"axis": (-3, -1)}, {"axis": (2, 0), "keepdims": True}]
+    return [(x,), *[(x, options) for options in axes]]
 
 
 def _axes(shape: tuple[int, ...], axis: Axis) -> tuple[int, ...]:
@@ -51,7 +52,7 @@ def spread(x: Any, shape: tuple[int, ...], axis: Axis) -> Any:
     return np.broadcast_to(np.reshape(x, kept), shape)
 
 
-@primitive(lambda g, x_shape, *, axis: spread(g, x_shape, axis), example=_cases)
+@primitive(lambda g, x_shape, *, axis: spread(g, x_shape, axis), example=cases)
 def sum(x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The sum.
 
@@ -62,7 +63,7 @@ def sum(x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
 
 
 @primitive(
-    lambda g, x_shape, *, axis: spread(g / count(x_shape, axis), x_shape, axis), example=_cases
+    lambda g, x_shape, *, axis: spread(g / count(x_shape, axis), x_shape, axis), example=cases
 )
 def mean(x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The arithmetic mean.
@@ -86,7 +87,7 @@ def product_of_others(x: Any, axis: Axis) -> Any:
 
 
 @primitive(
-    lambda g, x, *, axis: spread(g, x.shape, axis) * product_of_others(x, axis), example=_cases
+    lambda g, x, *, axis: spread(g, x.shape, axis) * product_of_others(x, axis), example=cases
 )
 def prod(x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The product. Its gradient takes memory in the square of the number of factors.
@@ -102,7 +103,7 @@ def prod(x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
         spread(2 * g / (count(x.shape, axis) - ddof), x.shape, axis)
         * (x - x.mean(axis=axis, keepdims=True))
     ),
-    example=lambda rng: [*_cases(rng), (rng.normal(size=(2, 3)), {"axis": 1, "ddof": 1})],
+    example=lambda rng: [*cases(rng), (rng.normal(size=(2, 3)), {"axis": 1, "ddof": 1})],
 )
 def var(x: Any, axis: Axis = None, *, keepdims: bool = False, ddof: int = 0) -> Any:
     """The variance: squared distances from the mean, divided by n − ddof.
@@ -118,7 +119,7 @@ def var(x: Any, axis: Axis = None, *, keepdims: bool = False, ddof: int = 0) -> 
         spread(divide_or_zero(g, out) / (count(x.shape, axis) - ddof), x.shape, axis)
         * (x - x.mean(axis=axis, keepdims=True))
     ),
-    example=lambda rng: [*_cases(rng), (rng.normal(size=(2, 3)), {"axis": 1, "ddof": 1})],
+    example=lambda rng: [*cases(rng), (rng.normal(size=(2, 3)), {"axis": 1, "ddof": 1})],
 )
 def std(x: Any, axis: Axis = None, *, keepdims: bool = False, ddof: int = 0) -> Any:
     """The standard deviation √var; the gradient is 0 where all values are equal.
@@ -129,14 +130,18 @@ def std(x: Any, axis: Axis = None, *, keepdims: bool = False, ddof: int = 0) -> 
     return x.std(axis=axis, keepdims=keepdims, ddof=ddof)
 
 
-@primitive(
-    lambda g, x, out, *, axis: np.where(
-        (top := x == spread(out, x.shape, axis)),
-        spread(g, x.shape, axis) / np.maximum(top.sum(axis=axis, keepdims=True), 1),
-        0.0,
-    ),
-    example=_cases,
-)
+@opaque
+def ties(top: Any, axis: Axis, x: Any) -> Any:
+    """How many entries share the extreme value, in the dtype of x; at least 1, if all are NaN."""
+    return np.maximum(top.sum(axis=axis, keepdims=True), 1).astype(x.dtype)
+
+
+def _shared_by_ties(g: Any, x: Any, out: Any, *, axis: Axis) -> Any:
+    top = x == spread(out, x.shape, axis)
+    return np.where(top, spread(g, x.shape, axis) / ties(top, axis, x), 0.0)
+
+
+@primitive(_shared_by_ties, example=cases)
 def max(x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The largest value; ties share the gradient evenly.
 
@@ -146,14 +151,7 @@ def max(x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     return x.max(axis=axis, keepdims=keepdims)
 
 
-@primitive(
-    lambda g, x, out, *, axis: np.where(
-        (top := x == spread(out, x.shape, axis)),
-        spread(g, x.shape, axis) / np.maximum(top.sum(axis=axis, keepdims=True), 1),
-        0.0,
-    ),
-    example=_cases,
-)
+@primitive(_shared_by_ties, example=cases)
 def min(x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The smallest value; ties share the gradient evenly.
 
@@ -165,11 +163,7 @@ def min(x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
 
 @primitive(
     lambda g, x, out, *, axis: spread(divide_or_zero(g, out), x.shape, axis) * x,
-    example=lambda rng: [
-        (rng.normal(size=(2, 3, 4)),),
-        (rng.normal(size=(2, 3, 4)), {"axis": 1}),
-        (rng.normal(size=(2, 3, 4)), {"axis": (0, -1), "keepdims": True}),
-    ],
+    example=cases,
     composed=lambda x, ord, axis, keepdims: np.sqrt((x * x).sum(axis=axis, keepdims=keepdims)),
 )
 def norm(x: Any, ord: None = None, axis: Axis = None, *, keepdims: bool = False) -> Any:

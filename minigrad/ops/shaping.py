@@ -123,8 +123,8 @@ def piece(position: int, shapes: Sequence[tuple[int, ...]], axis: int) -> tuple[
 @primitive(
     lambda g, index, arrays_shape, *, axis: g[piece(index, arrays_shape, axis)],
     example=lambda rng: [
-        (rng.normal(size=(2, 3)), rng.normal(size=(4, 3))),
-        (rng.normal(size=(2, 1)), rng.normal(size=(2, 4)), {"axis": -1}),
+        (_cube(rng), _cube(rng)[1:]),
+        (_cube(rng)[..., :1], _cube(rng), {"axis": -1}),
     ],
     expects="shapes that are equal but along the axis",
 )
@@ -139,10 +139,7 @@ def concatenate(*arrays: Any, axis: int = 0) -> Any:
 
 @primitive(
     lambda g, index, *, axis: np.take(g, index, axis=axis),
-    example=lambda rng: [
-        (rng.normal(size=(2, 3)), rng.normal(size=(2, 3))),
-        (rng.normal(size=(2, 3)), rng.normal(size=(2, 3)), {"axis": -1}),
-    ],
+    example=lambda rng: [(_cube(rng), _cube(rng)), (_cube(rng), _cube(rng), {"axis": -1})],
     expects="equal shapes",
 )
 def stack(*arrays: Any, axis: int = 0) -> Any:
@@ -165,9 +162,9 @@ def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Any]:
     """
     n = x.shape[axis]
     if isinstance(sections, int):
-        if n % sections:
+        if sections < 1 or n % sections:
             raise ValueError(f"split: {n} entries along axis {axis} do not make {sections} parts.")
-        sections = range(n // sections, n, n // sections)
+        sections = [n // sections * k for k in range(1, sections)]
     before = (slice(None),) * (axis % x.ndim)
     bounds = zip((0, *sections), (*sections, n), strict=True)
     return [x[(*before, slice(start, stop))] for start, stop in bounds]

@@ -261,8 +261,14 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
     assert "the array V is missing" in complaint(run("--qkv", tmp_path / "two.npz"))
 
 
-@pytest.mark.skipif(os.name != "posix", reason="folders are written to differently on Windows")
-def test_a_place_that_cannot_be_written_to(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_to_costs_neither_the_numbers_nor_the_other_file(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "file").touch()
-    result = run("--d-k", "4", "--rows", "8", "--json", tmp_path / "file" / "v.json")
-    assert "cannot write" in complaint(result)
+    paths = tmp_path / "file" / "v.json", tmp_path / "v.csv"
+    result = run("--d-k", "4", "--rows", "8", "--json", paths[0], "--csv", paths[1])
+    assert result.exit_code == 2
+    assert "minigrad: cannot write" in result.stderr
+    assert "Traceback" not in result.output
+    assert "softmax input" in result.stdout
+    assert paths[1].exists()

@@ -1,5 +1,5 @@
-"""`detect_anomaly` names the first op, forward or backward, whose value or gradient is not finite, and
-the user's line; what the user brought in himself, such as the −inf of a mask, is no anomaly."""
+"""`detect_anomaly` names the first op, forward or backward, whose value or gradient is not finite,
+and the user's line; what the user brought in, such as the −inf of a mask, is no anomaly."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ import pytest
 import attention
 import minigrad
 from minigrad import Tensor, detect_anomaly, primitive
-from tests.helpers import Array, assert_close, gradient_of, leaf, next_line
+from tests.helpers import Array, assert_close, gradient_of, leaf, next_line, traced
 
 
 @pytest.fixture(autouse=True)
@@ -22,27 +22,29 @@ def quiet() -> Iterator[None]:
 
 def test_it_names_the_op_that_made_the_first_nan_and_the_users_line() -> None:
     x = leaf([2.0, -1.0])
-    with pytest.raises(FloatingPointError) as caught, detect_anomaly():
+    with detect_anomaly():
         h = x * 3.0
-        here = next_line()
-        y = minigrad.log(h)
-        _ = y + 1.0
+        here = next_line() + 1
+        with pytest.raises(FloatingPointError) as caught:
+            minigrad.log(h)
     assert str(caught.value).startswith("log made the first NaN")
     assert f"{__file__}, line {here}" in str(caught.value)
 
 
 def test_it_names_the_op_that_made_the_first_infinity() -> None:
     x = leaf([800.0])
-    with pytest.raises(FloatingPointError, match="^exp made the first infinity"), detect_anomaly():
-        minigrad.exp(x) * 0.0
+    with detect_anomaly(), pytest.raises(FloatingPointError, match=r"^exp made the first infinity"):
+        minigrad.exp(x)
 
 
 def test_an_infinity_that_turns_into_nan_later_is_found_where_it_began() -> None:
-    x = leaf([0.0])
-    with pytest.raises(FloatingPointError, match="^divide made the first infinity"):
-        with detect_anomaly():
-            y = 1.0 / x
-            _ = y - y
+    def difference(x: Tensor) -> Any:
+        y = 1.0 / x
+        return y - y
+
+    assert np.isnan(difference(leaf([0.0])).data).all()
+    with detect_anomaly(), pytest.raises(FloatingPointError, match=r"^divide .* first infinity"):
+        difference(leaf([0.0]))
 
 
 def test_it_names_the_rule_that_made_the_first_nan_on_the_way_back() -> None:
@@ -119,7 +121,7 @@ def test_a_causal_mask_is_no_anomaly() -> None:
 
 def test_a_masked_score_that_is_nan_is_an_anomaly_of_where_it_began() -> None:
     scores = leaf([[1.0, -1.0]])
-    with pytest.raises(FloatingPointError, match="^log made the first NaN"), detect_anomaly():
+    with pytest.raises(FloatingPointError, match=r"^log made the first NaN"), detect_anomaly():
         minigrad.masked_fill(minigrad.log(scores), np.array([[False, True]]), -np.inf)
 
 
@@ -139,7 +141,7 @@ def test_finite_computations_pass_and_give_the_same_gradient() -> None:
 
 
 def test_it_also_watches_results_that_are_not_recorded() -> None:
-    with pytest.raises(FloatingPointError, match="^log"), minigrad.no_grad(), detect_anomaly():
+    with pytest.raises(FloatingPointError, match=r"^log"), minigrad.no_grad(), detect_anomaly():
         minigrad.log(leaf([-1.0]))
 
 
@@ -147,6 +149,6 @@ def test_it_can_be_combined_with_trace() -> None:
     x = leaf([2.0, -1.0])
     with minigrad.trace(), detect_anomaly():
         h = x * 3.0
-        with pytest.raises(FloatingPointError, match="^log"):
+        with pytest.raises(FloatingPointError, match=r"^log"):
             minigrad.log(h)
-    assert_close(h._node.trace[2], [6.0, -3.0])
+    assert_close(traced(h)[2], [6.0, -3.0])

@@ -1,5 +1,5 @@
-"""Which dtype results and gradients have: NumPy 2's promotion, Python numbers weak, and float32 that
-stays float32 all the way."""
+"""Which dtype results and gradients have: NumPy 2's promotion, Python numbers weak, and float32
+that stays float32 all the way."""
 
 from collections.abc import Callable
 from typing import Any

@@ -13,14 +13,15 @@ import pytest
 import attention
 import minigrad
 from minigrad import Tensor, enable_grad, modes, no_grad, scope, trace
-from tests.helpers import assert_close, assert_same, gradient_of, leaf, next_line
+from minigrad.graph import history
+from tests.helpers import assert_close, assert_same, gradient_of, leaf, next_line, node_of, traced
 
 Rng = np.random.Generator
 
 
 def recording() -> bool:
     """Whether a result over a leaf is recorded just now."""
-    return (leaf(1.0) * 2).requires_grad
+    return bool((leaf(1.0) * 2).requires_grad)
 
 
 # --------------------------------------------------------------------------------------- no_grad
@@ -201,7 +202,7 @@ def test_a_decorated_function_may_run_in_several_threads_at_once() -> None:
 
 
 def test_one_no_grad_may_be_used_by_several_threads_at_once() -> None:
-    """The second enters after the first and leaves after it, so a common stack would mix them up."""
+    """The second enters after the first and leaves after it: a common stack would mix them up."""
     off = no_grad()
     first_in, second_in = threading.Event(), threading.Event()
     seen: list[tuple[str, bool]] = []
@@ -274,10 +275,10 @@ def test_what_is_recorded_in_a_scope_belongs_to_it() -> None:
     after = x * 4
 
     @scope("function")
-    def decorated() -> Tensor:
+    def decorated() -> Any:
         return x * 5
 
-    scopes = [t._node.scope for t in (inner, outer, after, decorated())]
+    scopes = [node_of(t).scope for t in (inner, outer, after, decorated())]
     assert scopes == [("block", "head 0"), ("block",), (), ("function",)]
 
 
@@ -300,7 +301,7 @@ def test_trace_keeps_the_inputs_and_the_output_of_each_op(rng: Rng) -> None:
         h = a @ b
         y = h + constant
         z = y * 2.0
-    product, added, doubled = (t._node.trace for t in (h, y, z))
+    product, added, doubled = traced(h), traced(y), traced(z)
     assert_same(product[0], a)
     assert_same(product[1], b)
     assert_same(product[2], h)
@@ -317,8 +318,8 @@ def test_trace_keeps_the_users_line() -> None:
         here = next_line()
         y = x * x
         z = minigrad.exp(y)
-    assert y._node.line == (__file__, here)
-    assert z._node.line == (__file__, here + 1)
+    assert node_of(y).line == (__file__, here)
+    assert node_of(z).line == (__file__, here + 1)
 
 
 def test_the_users_line_is_not_one_inside_the_packages() -> None:
@@ -327,13 +328,9 @@ def test_the_users_line_is_not_one_inside_the_packages() -> None:
     with trace():
         here = next_line()
         output, _ = attention.scaled_dot_product_attention(x, x, x)
-    stack, lines = [output._node], set()
-    while stack:
-        node = stack.pop()
-        if node.primitive is not None:
-            lines.add(node.line)
-            stack += [parent for parent in node.inputs if hasattr(parent, "primitive")]
-    assert lines == {(__file__, here)}
+    made = [node for node in history([node_of(output)]) if node.primitive is not None]
+    assert len(made) > 3
+    assert {node.line for node in made} == {(__file__, here)}
 
 
 def test_trace_keeps_the_gradients_of_intermediates(rng: Rng) -> None:
@@ -364,8 +361,9 @@ def test_what_trace_keeps_outlives_backward(rng: Rng) -> None:
     with trace():
         y = minigrad.exp(x)
     y.backward(rng.normal(size=3))
-    assert_same(y._node.trace[0], x)
-    assert_same(y._node.trace[1], y)
+    given, result = traced(y)
+    assert_same(given, x)
+    assert_same(result, y)
     with pytest.raises(RuntimeError, match="let go"):
         y.backward(rng.normal(size=3))
 
@@ -373,7 +371,7 @@ def test_what_trace_keeps_outlives_backward(rng: Rng) -> None:
 def test_a_traced_gradient_is_the_untraced_one(rng: Rng) -> None:
     data, upstream = rng.normal(size=(3, 4)), rng.normal(size=(3, 4))
 
-    def compute(x: Tensor) -> Tensor:
+    def compute(x: Tensor) -> Any:
         return minigrad.softmax(x * 2.0, axis=0) * minigrad.tanh(x)
 
     plain, traced = leaf(data), leaf(data)
@@ -388,8 +386,8 @@ def test_outside_of_trace_neither_values_nor_lines_are_kept() -> None:
     with trace():
         pass
     y = x * x
-    assert y._node.trace is None
-    assert y._node.line is None
+    assert node_of(y).trace is None
+    assert node_of(y).line is None
 
 
 def test_trace_does_not_record_what_is_not_recorded() -> None:
@@ -404,11 +402,11 @@ def test_trace_does_not_record_what_is_not_recorded() -> None:
 
 def test_trace_decorates_a_function() -> None:
     @trace()
-    def compute(x: Tensor) -> Tensor:
+    def compute(x: Tensor) -> Any:
         return x * x
 
     y = compute(leaf(3.0))
-    assert_same(y._node.trace[2], 9.0)
+    assert_same(traced(y)[2], 9.0)
 
 
 # --------------------------------------------------------------------------------------- watchers

@@ -226,8 +226,12 @@ def test_an_option_that_is_not_supported_is_refused_not_ignored(name: str) -> No
         (lambda x: np.interp(x, x, x), "np.interp"),
     ],
 )
-def test_a_function_without_a_gradient_here_says_so_and_what_to_do(call: Function, name: str) -> None:
-    with pytest.raises(TypeError, match=rf"{name} has no gradient here; use a function of minigrad"):
+def test_a_function_without_a_gradient_here_says_so_and_what_to_do(
+    call: Function, name: str
+) -> None:
+    with pytest.raises(
+        TypeError, match=rf"{name} has no gradient here; use a function of minigrad"
+    ):
         call(leaf([0.25, 0.5]))
 
 
@@ -252,7 +256,9 @@ def test_an_option_of_a_function_that_is_not_supported_is_refused(call: Function
 @pytest.mark.parametrize("name", ["__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__"])
 def test_an_array_cannot_take_a_tensor_in_place(name: str) -> None:
     array = np.array([1.0, 2.0])
-    with pytest.raises(TypeError, match=r"in place.*gradient would be lost.*array = array \+ tensor"):
+    with pytest.raises(
+        TypeError, match=r"in place.*gradient would be lost.*array = array \+ tensor"
+    ):
         getattr(array, name)(leaf([3.0, 4.0]))
     assert_same(array, [1.0, 2.0])
 

@@ -62,14 +62,17 @@ class Recorder:
         self.sources = [rng.uniform(0.5, 1.5, SHAPE) for _ in range(2)]
         self.tensors = [Tensor(source, requires_grad=True) for source in self.sources]
         self.steps: list[tuple[Op, tuple[int, ...], Array, list[Array]]] = []
-        self.lent: list[tuple[int, Array]] = []  # arrays that the user holds, and whose they are
+        self.lent: list[Array] = []  # that the user holds
 
     def compute(self, name: str, numbers: tuple[int, ...]) -> None:
         op = OPS[name]
         operands = [self.tensors[i] for i in numbers[: len(op.pulls)]]
         if len({x.shape for x in operands}) > 1:
             operands = operands[:1] * 2
-        if operands[0].ndim != 2 and name == "gram" or operands[0].size < 2:
+        shape = operands[0].shape
+        if np.size(operands[0]) < 2 or (name == "later rows" and shape[0] < 2):
+            return
+        if name == "gram" and len(shape) != 2:
             return
         places = tuple([next(i for i, x in enumerate(self.tensors) if x is o) for o in operands])
         values = [np.array(x) for x in operands]
@@ -132,20 +135,20 @@ WRITES = [write_an_entry, write_all, add_to_the_data, replace_the_data, add_in_p
 
 
 def take_the_data(run: Recorder, i: int) -> None:
-    run.lent.append((i, run.tensors[i].data))
+    run.lent.append(run.tensors[i].data)
 
 
 def take_a_view(run: Recorder, i: int) -> None:
-    run.lent.append((i, run.tensors[i].numpy()[..., :1]))
+    run.lent.append(run.tensors[i].numpy()[..., :1])
 
 
 def take_by_dlpack(run: Recorder, i: int) -> None:
-    run.lent.append((i, np.from_dlpack(run.tensors[i])))
+    run.lent.append(np.from_dlpack(run.tensors[i]))
 
 
 def write_to_what_was_taken(run: Recorder, i: int) -> None:
     if run.lent:
-        _, array = run.lent[i % len(run.lent)]
+        array = run.lent[i % len(run.lent)]
         if array.flags.writeable:
             array[...] = run.numbers(array.shape)
 
@@ -229,15 +232,15 @@ def test_two_walks_through_a_graph_agree_bit_for_bit_whatever_is_written_between
     first = minigrad.grad(result, inputs, upstream, **options)
     for action in between:
         act(run, action)
-    upstream_again = upstream.copy()
+    expected = [None if x is None else np.array(x) for x in first]
     for x in first:
         if x is not None:
-            x.data[...] += 0.0
-    second = minigrad.grad(result, inputs, upstream_again, **options)
-    for one, other in zip(first, second, strict=True):
-        assert (one is None) == (other is None)
-        if one is not None and other is not None:
-            np.testing.assert_array_equal(one.numpy(), other.numpy())
+            x.data[...] = 7.0
+    second = minigrad.grad(result, inputs, upstream, **options)
+    for gradient, x in zip(expected, second, strict=True):
+        assert (gradient is None) == (x is None)
+        if x is not None:
+            np.testing.assert_array_equal(np.array(x), gradient)
 
 
 @holds_for(before=actions(), seed=st.integers(0, 999))

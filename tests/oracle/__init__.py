@@ -1,0 +1,1 @@
+"""Comparisons with torch, where it is installed: `pytest -m torch`."""
