@@ -95,12 +95,7 @@ def _gradient(out: Tensor, point: Tensor, weight: Any, create_graph: bool) -> Te
         return Tensor(np.zeros(point.shape, point.dtype))
     if weight.size != out.size:
         raise ValueError(f"the function must return one number, not shape {out.shape}.")
-    found: tuple[Tensor | None, ...] = grad(
-        out,
-        point,
-        weight.reshape(out.shape).astype(out.dtype),
-        create_graph=create_graph,
-        retain_graph=True,
-        allow_unused=True,
-    )
-    return Tensor(np.zeros(point.shape, point.dtype)) if found[0] is None else found[0]
+    weight = weight.reshape(out.shape).astype(out.dtype)
+    options = {"create_graph": create_graph, "retain_graph": True, "allow_unused": True}
+    found: Tensor | None = grad(out, point, weight, **options)[0]
+    return Tensor(np.zeros(point.shape, point.dtype)) if found is None else found

@@ -109,9 +109,7 @@ class Operand:
         if method == "__call__" and name in _READERS:
             return self._read(ufunc, *inputs, **options)
         call = name if method == "__call__" else f"{name}.{method}"
-        raise TypeError(
-            f"np.{', '.join([call, *options])} has no gradient here; use a function of minigrad, or .data."
-        )
+        raise _no_gradient(", ".join([call, *options]))
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         name = _ALIASES.get(func.__name__, func.__name__)
@@ -226,6 +224,10 @@ class Operand:
     def masked_fill(self, mask: Any, value: float) -> Self:
         """`value` wherever the boolean mask is True."""
         return self._op("masked_fill", mask, value)
+
+    def astype(self, dtype: Any) -> Self:
+        """The same values in another floating-point dtype."""
+        return self._op("astype", dtype)
 
     def exp(self) -> Self:
         """eˣ, elementwise."""

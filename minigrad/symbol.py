@@ -7,12 +7,14 @@ NumPy functions as a tensor. It prints as text, LaTeX and MathML. It computes no
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from minigrad.calls import REQUIRED
 from minigrad.notation import Formula, write
 from minigrad.operand import Operand
 from minigrad.primitive import PRIMITIVES, Primitive
+from minigrad.rule import Function
 
 
 class Symbol(Operand):
@@ -40,7 +42,7 @@ class Symbol(Operand):
     def _apply(self, op: Primitive, inputs: Sequence[Any], options: dict[str, Any]) -> Symbol:
         return _applied(op.name, inputs, options)
 
-    def _read(self, function: Callable[..., Any], *inputs: Any, **options: Any) -> Symbol:
+    def _read(self, function: Function, *inputs: Any, **options: Any) -> Symbol:
         return _applied(function.__name__, inputs, options)
 
     @property
@@ -78,7 +80,7 @@ def _is_factor(x: Any) -> bool:
     return isinstance(x, (int, float)) or (isinstance(x, Symbol) and x.name == "factor")
 
 
-def opaque(function: Callable[..., Any]) -> Callable[..., Any]:
+def opaque(function: Function) -> Function:
     """Lets a helper that computes with shapes stand in a rule: on symbols it prints its name."""
 
     @functools.wraps(function)
@@ -90,9 +92,7 @@ def opaque(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-def formula(
-    op: str | Primitive | Callable[..., Any], names: dict[str, str] | None = None
-) -> Formula:
+def formula(op: str | Primitive | Function, names: dict[str, str] | None = None) -> Formula:
     """How an op computes its result and its gradients, read off the code that does so.
 
     Args: `op`, a primitive or its name; `names`, what to call its inputs and its result (`out`)
@@ -106,9 +106,7 @@ def formula(
     """
     if isinstance(op, str):
         if op not in PRIMITIVES:
-            raise KeyError(
-                f"there is no primitive {op!r}; there are {', '.join(sorted(PRIMITIVES))}."
-            )
+            raise KeyError(f"no primitive is called {op!r}; there are {sorted(PRIMITIVES)}.")
         op = PRIMITIVES[op]
     op = getattr(op, "primitive", op)
     assert isinstance(op, Primitive)
@@ -117,7 +115,7 @@ def formula(
     called |= names or {}
     values: dict[str, Any] = {name: Symbol(text) for name, text in called.items()}
     inputs = [values[name] for name in op.input_names]
-    options = {n: Symbol(n) if type(v) is object else v for n, v in op.defaults.items()}
+    options = {n: Symbol(n) if v is REQUIRED else v for n, v in op.defaults.items()}
     try:
         forward = (op.composed or op.forward)(*inputs, **options)
     except (TypeError, AttributeError, ValueError):

@@ -186,8 +186,6 @@ class Tensor(Variable):
         result._share([self])
         return result
 
-    # ------------------------------------------------------------------------------- conversions
-
     def copy(self) -> Tensor:
         """A new tensor with the same history: a recorded copy."""
         return self._op("astype", self.dtype)
@@ -223,10 +221,6 @@ class Tensor(Variable):
                 "another's. Use minigrad.where or masked_fill, or write inside no_grad()."
             )
         self._lend()[values_of(index)] = values_of(value)
-
-    def astype(self, dtype: Any) -> Tensor:
-        """Another floating-point dtype, recorded."""
-        return self._op("astype", dtype)
 
 
 _new: Callable[[type[Tensor]], Tensor] = object.__new__

@@ -4,14 +4,14 @@ one entry after another, in extended precision, by other formulas than the forwa
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from minigrad import PRIMITIVES, Primitive
-from minigrad.check.registry import cases_of
+from minigrad import PRIMITIVES
+from tests.oracle.calls import calls_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Oracle = Callable[..., Any]
@@ -160,7 +160,7 @@ ORACLES |= {
     "std": reducing(lambda row, ddof: np.sqrt(spread_of(row, ddof))),
     "max": reducing(lambda row: sorted(row)[-1]),
     "min": reducing(lambda row: sorted(row)[0]),
-    "norm": reducing(lambda row, ord: functools.reduce(np.hypot, row)),
+    "norm": reducing(lambda row, ord: functools.reduce(np.hypot, row, np.longdouble(0))),
     "logsumexp": reducing(log_of_sum),
     "cumsum": along(lambda row: np.array([total(row[: i + 1]) for i in range(len(row))])),
     "softmax": along(lambda row: np.array([share(x, row) for x in row])),
@@ -349,8 +349,9 @@ def tril(x: Any, k: int) -> Any:
 @oracle
 def pad(x: Any, pad_width: Any, mode: str, constant_values: float) -> Any:
     assert mode == "constant"
-    widths = [pad_width] * x.ndim if isinstance(pad_width, int) else pad_width
-    widths = [(w, w) if isinstance(w, int) else w for w in widths]
+    before_and_after = (pad_width, pad_width) if isinstance(pad_width, int) else pad_width
+    for_all = isinstance(before_and_after[0], int)
+    widths = [before_and_after] * x.ndim if for_all else before_and_after
     out = np.full(
         [n + sum(w) for n, w in zip(x.shape, widths, strict=True)], constant_values, np.longdouble
     )
@@ -390,17 +391,6 @@ def scatter_add(x: Any, shape: Shape, index: Any) -> Any:
 # -------------------------------------------------------------------------------------- statements
 
 
-def calls(op: Primitive, seed: int) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    """The inputs and all options of each call in an op's example."""
-    for case in cases_of(op, np.random.default_rng(seed)):
-        n = len(case.args) if op.many else len(op.rules)
-        yield case.args[:n], op.bind(case.args[n:], case.options)
-
-
-def narrowed(x: Any, dtype: Any) -> Any:
-    return x.astype(dtype) if isinstance(x, np.ndarray) and x.dtype.kind == "f" else x
-
-
 def assert_close(values: Any, expected: Any, ulps: float) -> None:
     values = np.asarray(values)
     expected = np.asarray(expected)
@@ -419,8 +409,8 @@ def test_every_primitive_has_an_independent_definition() -> None:
 def test_a_primitive_gives_the_values_of_its_definition(name: str, dtype: Any) -> None:
     op = PRIMITIVES[name]
     for seed in (0, 1):
-        for inputs, options in calls(op, seed):
-            inputs = [narrowed(x, dtype) for x in inputs]
+        for call in calls_of(op, seed):
+            inputs, options = call.narrowed(dtype)
             assert_close(op.apply(inputs, options), ORACLES[name](*inputs, **options), ulps=32)
 
 

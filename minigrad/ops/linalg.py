@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import ascii_letters, ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -50,11 +51,7 @@ def matmul(a: Any, b: Any) -> Any:
     return a.dot(b) if a.ndim == 2 == b.ndim else a @ b  # dot takes half the time on small ones
 
 
-@primitive(
-    lambda g: g.mT,
-    example=lambda rng: (rng.normal(size=(2, 3, 4)),),
-    expects="at least two axes",
-)
+@primitive(lambda g: g.mT, example=lambda rng: (rng.normal(size=(2, 3, 4)),), expects="two axes")
 def matrix_transpose(x: Any) -> Any:
     """The last two axes swapped: `x.mT`, (..., n, m) to (..., m, n).
 
@@ -78,16 +75,11 @@ def explicit(subscripts: str, shapes: list[tuple[int, ...]]) -> str:
     terms, arrow, out = subscripts.replace(" ", "").partition("->")
     inputs = terms.split(",")
     if len(inputs) != len(shapes):
-        raise ValueError(
-            f"einsum: {subscripts!r} is for {len(inputs)} operands, not {len(shapes)}."
-        )
-    pairs = list(zip(inputs, shapes, strict=True))
-    extra = [len(s) - len(t) + 3 if "..." in t else 0 for t, s in pairs]
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: max(extra)]  # of the longest "..."
-    inputs = [
-        t.replace("...", letters[len(letters) - n :])
-        for (t, _), n in zip(pairs, extra, strict=True)
-    ]
+        raise ValueError(f"einsum: {subscripts!r} does not fit {len(shapes)} operands.")
+    extra = [len(s) + 3 - len(t) if "..." in t else 0 for t, s in zip(inputs, shapes, strict=True)]
+    letters = ascii_uppercase[: max(extra)]  # of the longest "..."; shorter ones have its end
+    ends = [letters[len(letters) - n :] for n in extra]
+    inputs = [t.replace("...", end) for t, end in zip(inputs, ends, strict=True)]
     used = "".join(inputs)
     alone = "".join(sorted(c for c in set(used) - set(letters) if used.count(c) == 1))
     out = out.replace("...", letters) if arrow else letters + alone
@@ -114,7 +106,7 @@ def einsum_gradient(g: Any, position: int, operands: Any, subscripts: str) -> An
     target = ""
     for letter, n in zip(own, shape, strict=True):
         if letter in target:
-            fresh = next(c for c in _LETTERS if c not in own + target + "".join(names))
+            fresh = next(c for c in ascii_letters if c not in own + target + "".join(names))
             factors.append(np.eye(n, dtype=g.dtype))
             names.append(letter + fresh)
             letter = fresh
@@ -123,9 +115,6 @@ def einsum_gradient(g: Any, position: int, operands: Any, subscripts: str) -> An
             names.append(letter)
         target += letter
     return FUNCTIONS["einsum"](f"{','.join(names)}->{target}", *factors)
-
-
-_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @primitive(

@@ -18,6 +18,7 @@ from minigrad.symbol import opaque
 
 
 def cases(rng: np.random.Generator) -> list[Any]:
+    """Calls over all axes, one, several and with keepdims: an example for any reduction."""
     x = rng.normal(size=(2, 3, 4))
     axes = [{"axis": 1}, {"axis": (-3, -1)}, {"axis": (2, 0), "keepdims": True}]
     return [(x,), *[(x, options) for options in axes]]

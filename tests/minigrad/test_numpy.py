@@ -174,6 +174,29 @@ def test_a_function_of_numpy_on_a_tensor_is_the_one_on_its_array_and_is_recorded
     assert_close(gradient_of(x)[entry], difference, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["stack", "concatenate"])
+@pytest.mark.parametrize("function", ["minigrad", "numpy"])
+def test_one_tensor_alone_is_the_sequence_of_its_rows(function: str, name: str, rng: Rng) -> None:
+    data = rng.normal(size=(2, 3, 4))
+    expected = getattr(np, name)(data)
+    x = leaf(data)
+    y = getattr(minigrad if function == "minigrad" else np, name)(x)
+    assert_same(y, expected)
+    upstream = rng.normal(size=expected.shape)
+    y.backward(upstream)
+    assert_same(gradient_of(x), upstream.reshape(2, 3, 4))
+    assert_same(getattr(minigrad, name)(data), expected)
+
+
+def test_concatenation_along_no_axis_joins_all_entries(rng: Rng) -> None:
+    a, b, upstream = leaf(rng.normal(size=(2, 3))), leaf(rng.normal(size=4)), rng.normal(size=10)
+    y = minigrad.concatenate([a, b], axis=None)
+    assert_same(y, np.concatenate([a.data, b.data], axis=None))
+    y.backward(upstream)
+    assert_same(gradient_of(a), upstream[:6].reshape(2, 3))
+    assert_same(gradient_of(b), upstream[6:])
+
+
 CONSTANT_ALMOST_EVERYWHERE = {"sign", "floor", "ceil", "trunc", "rint", "signbit"}
 
 

@@ -361,6 +361,30 @@ def test_an_op_that_hands_its_input_back_does_not_tie_the_two_together() -> None
     assert_same(gradient_of(x), [4.0, 6.0])
 
 
+def test_a_window_onto_an_input_does_not_tie_the_two_together_however_it_was_made() -> None:
+    """Strided windows, as a convolution is written with, do not name their base as others do."""
+
+    def windows(x: Any) -> Any:
+        return np.lib.stride_tricks.as_strided(x, (2, 2), (x.itemsize, x.itemsize))
+
+    def sliding(x: Any) -> Any:
+        return np.lib.stride_tricks.sliding_window_view(x, 2)
+
+    for forward in (windows, sliding):
+        x, w = leaf([2.0, 3.0, 4.0]), leaf(np.ones((2, 2)))
+        y = minigrad.primitive(lambda g: np.append(g[:, 0], 0.0) + np.append(0.0, g[:, 1]))(
+            forward
+        )(x)
+        z = w * y
+        x.data[:] = 9.0
+        assert_same(y, [[2.0, 3.0], [3.0, 4.0]])
+        y.data[:] = 7.0
+        assert_same(x, [9.0, 9.0, 9.0])
+        z.backward(np.ones((2, 2)))
+        assert_same(gradient_of(w), [[2.0, 3.0], [3.0, 4.0]])
+        assert_same(gradient_of(x), [1.0, 2.0, 1.0])
+
+
 def test_an_op_that_hands_a_raw_array_back_does_not_adopt_it() -> None:
     @minigrad.primitive(lambda g: g * 0.0, lambda g: g)
     def second(a: Any, b: Any) -> Any:
@@ -489,6 +513,13 @@ def test_lists_of_widths_and_axes_may_be_changed_after_the_op() -> None:
     widths[:] = [0, 3]
     y.backward(np.arange(5.0))
     assert_same(gradient_of(x), [1.0, 2.0])
+
+    for pair in (lambda a, b: [a, b], lambda a, b: np.array([a, b])):
+        x, nested = leaf([[1.0, 2.0]]), (pair(1, 0), pair(2, 0))
+        y = minigrad.pad(x, nested)
+        nested[0][0] = nested[1][0] = 0
+        y.backward(np.arange(8.0).reshape(2, 4))
+        assert_same(gradient_of(x), [[6.0, 7.0]])
 
     axes = [2, 0, 1]
     x = leaf(np.zeros((2, 3, 4)))

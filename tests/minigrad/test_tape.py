@@ -352,6 +352,19 @@ def test_a_hook_can_be_taken_off_again(rng: Rng) -> None:
     assert_close(gradient_of(x), 2 * upstream)
 
 
+def test_a_hook_may_take_itself_off() -> None:
+    x, calls = leaf(1.0), []
+
+    def once(gradient: Any) -> None:
+        calls.append(1)
+        remove()
+
+    remove = x.register_hook(once)
+    for _ in range(3):
+        (x * 2).backward()
+    assert calls == [1]
+
+
 def test_the_same_hook_registered_twice_runs_twice_and_is_taken_off_one_at_a_time() -> None:
     x = leaf(1.0)
 
@@ -506,6 +519,15 @@ def test_allow_unused_gives_none_in_its_place() -> None:
     assert_same(found[1], 2.0)
 
 
+def test_allow_unused_gives_none_for_an_output_that_is_a_constant_too() -> None:
+    x, fresh, used = leaf(3.0), Tensor(1.0), Tensor(2.0)
+    _ = used * 2.0
+    assert grad(fresh, x, allow_unused=True) == (None,)
+    assert grad(used, x, allow_unused=True) == (None,)
+    (found,) = grad([used, x * 5.0], x, allow_unused=True)
+    assert_same(found, 5.0)
+
+
 def test_grad_without_a_recorded_output_says_so() -> None:
     with pytest.raises(RuntimeError, match=r"grad\(\) needs a recorded tensor"):
         grad(Tensor(1.0) * 2, leaf(1.0))
@@ -601,6 +623,29 @@ def test_a_frozen_leaf_is_left_out() -> None:
     (x * w).backward()
     assert x.grad is None
     assert_same(gradient_of(w), 2.0)
+
+
+def test_a_leaf_that_was_frozen_for_a_while_has_its_gradient_and_its_hooks_still() -> None:
+    x = leaf([1.0, 2.0], name="x")
+    (x * 2).backward(np.ones(2))
+    x.register_hook(lambda gradient: gradient * 10)
+    x.requires_grad = False
+    x.requires_grad = True
+    assert_same(gradient_of(x), [2.0, 2.0])
+    (x * 3).backward(np.ones(2))
+    assert_same(gradient_of(x), [32.0, 32.0])
+    assert x.name == "x"
+
+
+def test_a_leaf_that_was_frozen_between_forward_and_backward_gets_its_gradient() -> None:
+    x = leaf([1.0, 2.0])
+    y = x * x
+    x.requires_grad = False
+    frozen = x * 5.0
+    x.requires_grad = True
+    y.backward(np.ones(2))
+    assert_same(gradient_of(x), [2.0, 4.0])
+    assert not frozen.requires_grad
 
 
 def test_only_a_leaf_can_be_told_to_require_a_gradient() -> None:

@@ -29,12 +29,16 @@ class Mutant(NamedTuple):
 
     def __str__(self) -> str:
         where = f"{self.op} {self.op.input_names[self.position]}"
-        return f"{where}{f', {self.helper}' if self.helper else ''}, {self.kind}: {self.source}"
+        if not self.helper:
+            return f"{where}, {self.kind}: {self.source}"
+        helper = helpers_of(_function(self))[self.helper]
+        right = ast.unparse(tree_of(helper)).splitlines()
+        (line, *_) = [line for line in self.source.splitlines() if line not in right] or [""]
+        return f"{where}, {self.helper}, {self.kind}: {line.strip()}"
 
     def rule(self) -> FunctionType:
         """The wrong rule. Errors: `SyntaxError` and others if there is no such rule at all."""
-        original = _functions(self.op)[self.position]
-        assert original is not None
+        original = _function(self)
         if self.helper:
             right = ast.unparse(tree_of(original))
             return rebuilt(original, right, {self.helper: self.source})
@@ -51,6 +55,13 @@ class Mutant(NamedTuple):
 
 def _functions(op: Primitive) -> list[Function | None]:
     return [rule.function if isinstance(rule, Rule) else None for rule in tuple(op.rules)]
+
+
+def _function(mutant: Mutant) -> Function:
+    """The right rule that a mutant stands in the place of."""
+    function = _functions(mutant.op)[mutant.position]
+    assert function is not None
+    return function
 
 
 def mutants_of(op: Primitive) -> list[Mutant]:
@@ -151,7 +162,8 @@ def _in_operation(part: ast.BinOp) -> Iterator[tuple[str, ast.expr]]:
         yield "dropped", ast.BinOp(ast.Constant(1), ast.Div(), right)
     else:
         yield "dropped", right
-    yield "operands swapped", ast.BinOp(right, part.op, left)
+    if not isinstance(part.op, (ast.Add, ast.Mult)):
+        yield "operands swapped", ast.BinOp(right, part.op, left)
     opposite = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
     if type(part.op) in opposite:
         yield "operation", ast.BinOp(left, opposite[type(part.op)](), right)

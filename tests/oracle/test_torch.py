@@ -1,7 +1,7 @@
 """Every primitive that torch has too gives torch's values, gradients and second derivatives."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,14 +10,14 @@ import pytest
 import minigrad
 from attention import scaled_dot_product_attention
 from minigrad import PRIMITIVES, Primitive, Tensor
-from minigrad.check.registry import cases_of
+from tests.oracle.calls import calls_of
+from tests.properties.support import assert_near
 
 pytestmark = pytest.mark.torch
 
 torch: Any = None  # imported for these tests only: it takes longer than all others together
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Call = tuple[list[Any], dict[str, Any]]
 Function = Callable[..., Any]
 
 
@@ -30,26 +30,24 @@ def _torch() -> None:
 # ----------------------------------------------------------------------- what torch calls the same
 
 
-def axes_of(x: Any, axis: Any) -> Any:
-    """torch knows no axis=None for some reductions: all axes, by number."""
-    return tuple(range(x.ndim)) if axis is None else axis
+def reduced(name: str, *order: Any) -> Function:
+    """A reduction of torch, whose axes are numbers: neither None nor () means there what it says."""
 
+    def compute(x: Any, axis: Any, keepdims: bool, ord: None = None, **options: Any) -> Any:
+        options = {"correction": options["ddof"]} if options else {}
+        if axis == ():
+            x, axis, keepdims = x.unsqueeze(-1), -1, False
+        axis = tuple(range(x.ndim)) if axis is None else axis
+        function = torch.linalg.vector_norm if name == "norm" else getattr(torch, name)
+        return function(x, *order, axis, keepdim=keepdims, **options)
 
-def reduced(name: str) -> Function:
-    """A reduction of torch that takes several axes at once."""
-    return lambda x, axis, keepdims: getattr(torch, name)(x, axes_of(x, axis), keepdim=keepdims)
-
-
-def varied(name: str) -> Function:
-    return lambda x, axis, keepdims, ddof: getattr(torch, name)(
-        x, axes_of(x, axis), correction=ddof, keepdim=keepdims
-    )
+    return compute
 
 
 def product(x: Any, axis: Any, keepdims: bool) -> Any:
-    axes = axes_of(x, axis)
-    for a in sorted([a % x.ndim for a in (axes if isinstance(axes, tuple) else (axes,))])[::-1]:
-        x = x.prod(a, keepdim=keepdims)
+    axes = range(x.ndim) if axis is None else np.atleast_1d(np.array(axis, int)) % x.ndim
+    for a in sorted(axes)[::-1]:
+        x = x.prod(int(a), keepdim=keepdims)
     return x
 
 
@@ -156,13 +154,11 @@ TWINS: dict[str, Function] = {
     "sum": reduced("sum"),
     "mean": reduced("mean"),
     "prod": product,
-    "var": varied("var"),
-    "std": varied("std"),
+    "var": reduced("var"),
+    "std": reduced("std"),
     "max": reduced("amax"),
     "min": reduced("amin"),
-    "norm": lambda x, ord, axis, keepdims: torch.linalg.vector_norm(
-        x, 2, axes_of(x, axis), keepdim=keepdims
-    ),
+    "norm": reduced("norm", 2),
     "logsumexp": reduced("logsumexp"),
     "cumsum": running_sum,
     "softmax": lambda x, axis: torch.softmax(x, axis),
@@ -176,7 +172,9 @@ TWINS: dict[str, Function] = {
     "expand_dims": expanded,
     "concatenate": lambda *arrays, axis: torch.concatenate(arrays, axis),
     "stack": lambda *arrays, axis: torch.stack(arrays, axis),
-    "flip": lambda x, axis: torch.flip(x, np.atleast_1d(axes_of(x, axis)).tolist()),
+    "flip": lambda x, axis: torch.flip(
+        x, list(range(x.ndim)) if axis is None else np.atleast_1d(axis).tolist()
+    ),
     "pad": padded,
     "tril": lambda x, k: torch.tril(x, k),
 }
@@ -186,59 +184,7 @@ TORCH_HAS_NOT = {
 }
 
 
-def _more(rng: np.random.Generator) -> dict[str, list[Any]]:
-    """Calls in other shapes than the examples': larger, batched, 0-d, broadcast both ways."""
-    n = rng.standard_normal
-    p = lambda *shape: rng.uniform(0.5, 2.0, shape)  # noqa: E731
-    elementwise = "negative abs exp sin cos tanh sigmoid relu gelu silu".split()
-    positive = "log log1p sqrt".split()
-    reductions = "sum mean prod var std max min norm logsumexp".split()
-    binary = "add subtract multiply divide maximum minimum".split()
-    axes = [{"axis": 0}, {"axis": -1, "keepdims": True}, {"axis": (1, -1)}]
-    return {
-        **{name: [(n(()),), (n((3, 1, 4, 2)),)] for name in elementwise},
-        **{name: [(p(),), (p(3, 1, 4, 2),)] for name in positive},
-        **{name: [(n((4, 5, 2)), options) for options in axes] for name in reductions},
-        **{name: [(n((5, 1)), p(4)), (n(()), p(3, 2)), (n((2, 3, 4)), p())] for name in binary},
-        "power": [(p(5, 1), n(4)), (p(3, 2), np.array(-1.5))],
-        "where": [(n((4, 1)) > 0, n((2, 1, 3)), n(()))],
-        "matmul": [
-            (n(3), n(3)),
-            (n((2, 3)), n(3)),
-            (n(3), n((4, 3, 2))),
-            (n((2, 1, 4, 3)), n((5, 3, 2))),
-        ],
-        "einsum": [
-            (n((2, 3)), n((2, 4)), {"subscripts": "ij,ik->kj"}),
-            (n((2, 3, 4)), n((4, 5)), {"subscripts": "ijk,kl->"}),
-            (n((3, 3, 2)), n(2), {"subscripts": "iij,j->i"}),
-        ],
-        **{
-            name: [(n((5, 7)),), (n((2, 4, 3)), {"axis": 1})] for name in ("softmax", "log_softmax")
-        },
-        "cumsum": [(n((4, 5, 2)), {"axis": 1}), (n((4, 5, 2)), {"axis": -1})],
-        "cross_entropy": [(n((5, 7)), rng.integers(0, 7, 5))],
-        "concatenate": [(n((4, 2)), n((4, 3)), n((4, 1)), {"axis": 1})],
-        "stack": [(n((4, 2)), n((4, 2)), n((4, 2)), {"axis": 1})],
-    }
-
-
 # --------------------------------------------------------------------------------- the comparison
-
-
-def split_call(op: Primitive, row: Any) -> Call:
-    row = list(row)
-    options = row.pop() if isinstance(row[-1], dict) else {}
-    count = len(row) if op.many else len(op.rules)
-    return row[:count], op.bind(row[count:], options)
-
-
-def calls(op: Primitive) -> Iterator[Call]:
-    rng = np.random.default_rng(5)
-    for case in cases_of(op, rng):
-        yield split_call(op, (*case.args, case.options) if case.options else case.args)
-    for row in _more(rng).get(op.name, []):
-        yield split_call(op, row)
 
 
 class Outcome(NamedTuple):
@@ -299,12 +245,6 @@ def torchs(op: Primitive, inputs: list[Any], options: Any, rng: np.random.Genera
     )
 
 
-def assert_near(found: Array, expected: Array, tolerance: float) -> None:
-    assert found.shape == expected.shape
-    scale = max(1.0, float(np.abs(expected).max(initial=0.0)))
-    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * scale)
-
-
 def test_every_primitive_is_compared_or_named_as_one_that_torch_has_not() -> None:
     assert set(PRIMITIVES) == set(TWINS) | set(TORCH_HAS_NOT)
     assert not set(TWINS) & set(TORCH_HAS_NOT)
@@ -315,11 +255,8 @@ def test_every_primitive_is_compared_or_named_as_one_that_torch_has_not() -> Non
 def test_values_and_derivatives_of_both_orders_are_torchs(name: str, dtype: Any) -> None:
     op = PRIMITIVES[name]
     tolerance = 64 * float(np.finfo(dtype).eps)
-    for inputs, options in calls(op):
-        inputs = [
-            x.astype(dtype) if isinstance(x, np.ndarray) and x.dtype.kind == "f" else x
-            for x in inputs
-        ]
+    for call in calls_of(op, seed=5):
+        inputs, options = call.narrowed(dtype)
         found = ours(op, inputs, options, np.random.default_rng(9))
         expected = torchs(op, inputs, options, np.random.default_rng(9))
         assert found.value.dtype == expected.value.dtype

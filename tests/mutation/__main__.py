@@ -1,0 +1,76 @@
+"""`python -m tests.mutation [--sample N] [--seed S] [--list] [NAME ...]`: plants mistakes in the
+gradient rules and prints a table of what the checks made of them. Exit status 1 if any survives."""
+
+import argparse
+import random
+import sys
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Column, Table
+
+from minigrad import PRIMITIVES
+from tests.mutation.engine import BROKEN, noticed_by
+from tests.mutation.mutants import Mutant, mutants_of
+from tests.mutation.verdicts import Verdict, judge
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command and returns its exit status."""
+    given = _parser().parse_args(arguments)
+    mutants = [mutant for name in given.name or PRIMITIVES for mutant in mutants_of(PRIMITIVES[name])]
+    if given.sample is not None:
+        chosen = random.Random(given.seed).sample(range(len(mutants)), min(given.sample, len(mutants)))
+        mutants = [mutants[i] for i in sorted(chosen)]
+    progress = Console(stderr=True)
+    verdicts = [judge(mutant) for mutant in track(mutants, "mutants", console=progress)]
+    judged = list(zip(mutants, verdicts, strict=True))
+    output = Console()
+    output.print(_table(judged))
+    survivors = [mutant for mutant, verdict in judged if verdict is Verdict.SURVIVED]
+    for mutant, verdict in judged:
+        if given.list or verdict is Verdict.SURVIVED:
+            print(f"{verdict}: {mutant}")
+    unnoticed = []
+    if not given.name:
+        engine = {what: noticed_by(what) for what in track([*BROKEN], "engine", console=progress)}
+        for what, name in engine.items():
+            print(f"{f'killed by {name}' if name else 'survived'}: in the engine, {what}")
+        unnoticed = [what for what, name in engine.items() if not name]
+    return 1 if survivors or unnoticed else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
+    parser.add_argument(
+        "name", nargs="*", metavar="NAME", help="primitives; all by default", choices=[*PRIMITIVES, []]
+    )
+    parser.add_argument("--sample", type=int, metavar="N", help="only N mutants, drawn at random")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="draws the sample")
+    parser.add_argument("--list", action="store_true", help="print each mutant and its verdict")
+    return parser
+
+
+def _table(judged: Sequence[tuple[Mutant, Verdict]]) -> Table:
+    table = Table("primitive", *[_right(title) for title in ("mutants", *Verdict)])
+    names = dict.fromkeys(mutant.op.name for mutant, _ in judged)
+    for name in names:
+        counts = Counter(verdict for mutant, verdict in judged if mutant.op.name == name)
+        table.add_row(name, *_cells(counts))
+    table.add_section()
+    table.add_row("all", *_cells(Counter(verdict for _, verdict in judged)))
+    return table
+
+
+def _right(title: str) -> Column:
+    return Column(title, justify="right")
+
+
+def _cells(counts: Counter[Verdict]) -> list[str]:
+    return [str(counts.total()), *[str(counts[verdict] or "") for verdict in Verdict]]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
