@@ -397,7 +397,9 @@ def assert_close(values: Any, expected: Any, ulps: float) -> None:
     assert values.shape == expected.shape
     tolerance = ulps * float(np.finfo(values.dtype).eps)
     # Relative to each entry, or to the entries of order 1 that it was computed from.
-    np.testing.assert_allclose(values, expected.astype(values.dtype), rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(
+        values, expected.astype(values.dtype), rtol=tolerance, atol=tolerance
+    )
 
 
 def test_every_primitive_has_an_independent_definition() -> None:

@@ -63,6 +63,8 @@ def matrix_transpose(x: Any) -> Any:
 
 def _called(op: Any, *args: Any, subscripts: str = "") -> Any:
     subscripts, *operands = args if not subscripts else (subscripts, *args)
+    if not isinstance(subscripts, str):
+        raise TypeError("einsum: the subscripts come first, as in einsum('ij,jk->ik', a, b).")
     return op(*operands, subscripts=explicit(subscripts, [np.shape(x) for x in operands]))
 
 

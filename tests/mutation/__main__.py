@@ -19,34 +19,34 @@ from tests.mutation.verdicts import Verdict, judge
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status."""
-    given = _parser().parse_args(arguments)
-    mutants = [mutant for name in given.name or PRIMITIVES for mutant in mutants_of(PRIMITIVES[name])]
-    if given.sample is not None:
-        chosen = random.Random(given.seed).sample(range(len(mutants)), min(given.sample, len(mutants)))
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    unknown = set(given.name) - set(PRIMITIVES)
+    if unknown:
+        parser.error(f"there is no primitive {', '.join(sorted(unknown))}")
+    names = given.name or PRIMITIVES
+    mutants = [mutant for name in names for mutant in mutants_of(PRIMITIVES[name])]
+    if given.sample is not None and given.sample < len(mutants):
+        chosen = random.Random(given.seed).sample(range(len(mutants)), given.sample)
         mutants = [mutants[i] for i in sorted(chosen)]
     progress = Console(stderr=True)
-    verdicts = [judge(mutant) for mutant in track(mutants, "mutants", console=progress)]
-    judged = list(zip(mutants, verdicts, strict=True))
-    output = Console()
-    output.print(_table(judged))
-    survivors = [mutant for mutant, verdict in judged if verdict is Verdict.SURVIVED]
+    judged = [(mutant, judge(mutant)) for mutant in track(mutants, "rules", console=progress)]
+    Console().print(_table(judged))
     for mutant, verdict in judged:
         if given.list or verdict is Verdict.SURVIVED:
             print(f"{verdict}: {mutant}")
-    unnoticed = []
+    noticed = {}
     if not given.name:
-        engine = {what: noticed_by(what) for what in track([*BROKEN], "engine", console=progress)}
-        for what, name in engine.items():
-            print(f"{f'killed by {name}' if name else 'survived'}: in the engine, {what}")
-        unnoticed = [what for what, name in engine.items() if not name]
-    return 1 if survivors or unnoticed else 0
+        noticed = {what: noticed_by(what) for what in track([*BROKEN], "walk", console=progress)}
+    for what, name in noticed.items():
+        print(f"{f'killed by {name}' if name else Verdict.SURVIVED}: in the walk, {what}")
+    survived = any(verdict is Verdict.SURVIVED for _, verdict in judged)
+    return 1 if survived or not all(noticed.values()) else 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
-    parser.add_argument(
-        "name", nargs="*", metavar="NAME", help="primitives; all by default", choices=[*PRIMITIVES, []]
-    )
+    parser.add_argument("name", nargs="*", metavar="NAME", help="primitives; all by default")
     parser.add_argument("--sample", type=int, metavar="N", help="only N mutants, drawn at random")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="draws the sample")
     parser.add_argument("--list", action="store_true", help="print each mutant and its verdict")
@@ -54,7 +54,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _table(judged: Sequence[tuple[Mutant, Verdict]]) -> Table:
-    table = Table("primitive", *[_right(title) for title in ("mutants", *Verdict)])
+    table = Table(
+        Column("primitive", no_wrap=True),
+        *[Column(title, justify="right") for title in ("mutants", *Verdict)],
+    )
     names = dict.fromkeys(mutant.op.name for mutant, _ in judged)
     for name in names:
         counts = Counter(verdict for mutant, verdict in judged if mutant.op.name == name)
@@ -62,10 +65,6 @@ def _table(judged: Sequence[tuple[Mutant, Verdict]]) -> Table:
     table.add_section()
     table.add_row("all", *_cells(Counter(verdict for _, verdict in judged)))
     return table
-
-
-def _right(title: str) -> Column:
-    return Column(title, justify="right")
 
 
 def _cells(counts: Counter[Verdict]) -> list[str]:

@@ -124,7 +124,10 @@ def _around(tree: ast.Lambda) -> Iterator[tuple[str, ast.Lambda]]:
 def _upstream(tree: ast.Lambda) -> Iterator[tuple[str, Tree]]:
     """The upstream ignored or averaged: everywhere, and in each place."""
     g = tree.args.args[0].arg
-    forms = {"upstream ignored": f"np.ones_like({g})", "upstream averaged": f"(0 * {g} + {g}.mean())"}
+    forms = {
+        "upstream ignored": f"np.ones_like({g})",
+        "upstream averaged": f"(0 * {g} + {g}.mean())",
+    }
     places = [n for n, part in expressions(tree) if isinstance(part, ast.Name) and part.id == g]
     for kind, form in forms.items():
         everywhere: Tree = tree

@@ -95,7 +95,7 @@ MORE: dict[str, Callable[[Rng], Rows]] = {
     ],
     "cross_entropy": lambda rng: [
         (rng.normal(size=(5, 7)), rng.integers(0, 7, 5)),
-        (rng.normal(size=(5, 7)), np.array([6, 0, -1, 3, 0]), {"ignore_index": -1}),
+        (rng.normal(size=(5, 7)), np.array([6, 0, 2, 3, 0]), {"ignore_index": 2}),
     ],
     "take": lambda rng: [
         (rng.normal(size=(2, 3, 4)), np.array([1, -1, 0]), {"axis": 0}),
@@ -103,12 +103,8 @@ MORE: dict[str, Callable[[Rng], Rows]] = {
         (rng.normal(size=(2, 3)), np.array([[5, -1], [0, 5]])),
     ],
     "concatenate": lambda rng: [
-        (
-            rng.normal(size=(4, 2, 3)),
-            rng.normal(size=(4, 3, 3)),
-            rng.normal(size=(4, 1, 3)),
-            {"axis": -2},
-        )
+        (rng.normal(size=(4, 2, 3)), rng.normal(size=(4, 5, 3)), {"axis": -2}),
+        (rng.normal(size=2), rng.normal(size=3), rng.normal(size=1)),
     ],
     "stack": lambda rng: [tuple(rng.normal(size=(3, 4, 2)) for _ in range(3)) + ({"axis": 1},)],
     "transpose": lambda rng: [(rng.normal(size=(2, 3, 4, 5)), (2, 0, -1, 1))],
@@ -120,6 +116,10 @@ MORE: dict[str, Callable[[Rng], Rows]] = {
     "squeeze": lambda rng: [(rng.normal(size=(1, 2, 1, 3)), (0, -2))],
     "flip": lambda rng: [(rng.normal(size=(2, 3, 4)), {"axis": -2})],
     "swapaxes": lambda rng: [(rng.normal(size=(2, 3, 4)), 1, 0)],
-    "spread": lambda rng: [(rng.normal(size=3), (2, 3, 4), (0, -1))],
+    "spread": lambda rng: [
+        (rng.normal(size=3), (2, 3, 4), (0, -1)),
+        (rng.normal(size=(2, 1, 4)), (2, 3, 4), 1),
+    ],
     "tril": lambda rng: [(rng.normal(size=(3, 4)), -1)],
+    "broadcast_to": lambda rng: [(rng.normal(size=(3, 1, 4)), (2, 3, 5, 4))],
 }

@@ -52,10 +52,14 @@ KINKS: dict[str, list[Kink]] = {
     "relu": [Kink("is flat at 0", (x([-1.0, 0.0, 2.0]),), times([0, 0, 1]))],
     "abs": [Kink("is flat at 0", (x([-2.0, 0.0, 3.0]),), times([-1, 0, 1]))],
     "maximum": [
-        Kink("shares ties", (x([1.0, 5.0, 1.0]), x([1.0, 2.0, 3.0])), times([0.5, 1, 0], [0.5, 0, 1]))
+        Kink(
+            "shares ties", (x([1.0, 5.0, 1.0]), x([1.0, 2.0, 3.0])), times([0.5, 1, 0], [0.5, 0, 1])
+        )
     ],
     "minimum": [
-        Kink("shares ties", (x([1.0, 5.0, 1.0]), x([1.0, 2.0, 3.0])), times([0.5, 0, 1], [0.5, 1, 0]))
+        Kink(
+            "shares ties", (x([1.0, 5.0, 1.0]), x([1.0, 2.0, 3.0])), times([0.5, 0, 1], [0.5, 1, 0])
+        )
     ],
     "max": [
         Kink(
@@ -88,16 +92,27 @@ KINKS: dict[str, list[Kink]] = {
         )
     ],
     "power": [
-        Kink("is flat for the exponent 0", (x([0.0, -2.0]), x([0.0, 0.0])), times([0, 0], [NAN, NAN])),
-        Kink("is straight for the exponent 1", (x([0.0, -2.0]), x([1.0, 1.0])), times([1, 1], [0, NAN])),
-        Kink("has no slope in the exponent of a negative base",
-             (x([-2.0, 0.0]), x([3.0, 2.0])), times([12, 0], [NAN, 0])),
+        Kink(
+            "is flat for the exponent 0", (x([0.0, -2.0]), x([0.0, 0.0])), times([0, 0], [NAN, NAN])
+        ),
+        Kink(
+            "is straight for the exponent 1",
+            (x([0.0, -2.0]), x([1.0, 1.0])),
+            times([1, 1], [0, NAN]),
+        ),
+        Kink(
+            "has no slope in the exponent of a negative base",
+            (x([-2.0, 0.0]), x([3.0, 2.0])),
+            times([12, 0], [NAN, 0]),
+        ),
     ],
     "divide_or_zero": [
         Kink("is flat where b is 0", (x([1.0, 6.0]), x([0.0, 2.0])), times([0, 0.5], [0, -1.5]))
     ],
     "norm": [
-        Kink("is flat at 0", (x([[0.0, 0.0], [3.0, 4.0]]),), shares([0, 0], [0.6, 0.8]), {"axis": 1})
+        Kink(
+            "is flat at 0", (x([[0.0, 0.0], [3.0, 4.0]]),), shares([0, 0], [0.6, 0.8]), {"axis": 1}
+        )
     ],
     "std": [
         Kink(

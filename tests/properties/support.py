@@ -90,7 +90,9 @@ def normal(seed: int, *shapes: Shape) -> list[Array]:
 # --------------------------------------------------------------------------------- what is compared
 
 
-def central_differences(function: Function, arrays: Sequence[Array], upstream: Array) -> list[Array]:
+def central_differences(
+    function: Function, arrays: Sequence[Array], upstream: Array
+) -> list[Array]:
     """The gradients of (function(*arrays) · upstream).sum(), one entry after another."""
     points = [np.array(x, np.float64) for x in arrays]
 

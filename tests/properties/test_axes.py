@@ -63,9 +63,7 @@ def test_a_reduction_takes_any_axes(name: str, case: tuple[Array, Any], keepdims
 
 @pytest.mark.parametrize("name", ["sum", "mean", "prod", "var", "max", "min"])
 @holds_for(case=arrays_and_axes(), keepdims=st.booleans())
-def test_numpys_reduction_takes_tensors(
-    name: str, case: tuple[Array, Any], keepdims: bool
-) -> None:
+def test_numpys_reduction_takes_tensors(name: str, case: tuple[Array, Any], keepdims: bool) -> None:
     x, axis = case
 
     def reduce(x: Any) -> Any:
@@ -126,9 +124,7 @@ def classes(draw: Draw) -> tuple[Array, Any]:
 
 
 @holds_for(case=classes(), reduction=st.sampled_from(["mean", "sum", "none"]))
-def test_cross_entropy_leaves_ignored_targets_out(
-    case: tuple[Array, Any], reduction: str
-) -> None:
+def test_cross_entropy_leaves_ignored_targets_out(case: tuple[Array, Any], reduction: str) -> None:
     logits, targets = case
     counted = targets != -1
 

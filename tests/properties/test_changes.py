@@ -46,9 +46,7 @@ OPS = {
     "with an axis": Op(lambda x: x.expand_dims(0), (lambda g, out, x: g[0],)),
     "repeated": Op(lambda x: x.broadcast_to((2, *x.shape)), (lambda g, out, x: g.sum(axis=0),)),
     "later rows": Op(lambda x: x[1:], (lambda g, out, x: below(g, x),)),
-    "first row, often": Op(
-        lambda x: x[[0, 0]], (lambda g, out, x: added_to_the_first(g, x),)
-    ),
+    "first row, often": Op(lambda x: x[[0, 0]], (lambda g, out, x: added_to_the_first(g, x),)),
     "total": Op(lambda x: x.sum(axis=0), (lambda g, out, x: np.broadcast_to(g, x.shape),)),
     "scaled": Op(lambda x: minigrad.scale(x, 0.5), (lambda g, out, x: g / 2,)),
 }

@@ -114,9 +114,7 @@ def test_pieces_of_any_length_are_joined(case: tuple[list[Array], int]) -> None:
 
 
 @holds_for(shape=shapes(0, 2), count=st.integers(1, 3), seed=seeds, data=st.data())
-def test_equal_pieces_are_stacked(
-    shape: Shape, count: int, seed: int, data: st.DataObject
-) -> None:
+def test_equal_pieces_are_stacked(shape: Shape, count: int, seed: int, data: st.DataObject) -> None:
     axis = data.draw(st.integers(-len(shape) - 1, len(shape)))
     arrays = normal(seed, *[shape] * count)
     assert_like_numpy(lambda *x: minigrad.stack(x, axis), lambda *x: np.stack(x, axis), *arrays)
