@@ -26,6 +26,8 @@ REQUIRED: Any = object()
 
 def entrance(op: Primitive) -> Function:
     """The function that is called. It tells the op's inputs from its options, nothing more."""
+    if len(op.rules) != len(op.input_names):
+        raise TypeError(f"{op} has {len(op.input_names)} inputs and {len(op.rules)} rules.")
     way_in = _way_in(op)
     return way_in if op.called is None else functools.partial(op.called, way_in)
 

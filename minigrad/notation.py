@@ -132,7 +132,7 @@ def _call(x: Any, given: list[str], style: int) -> str:
 
 
 def _number(x: Any, style: int) -> str:
-    text = f"{x:g}" if isinstance(x, float) else str(x)
+    text = f"{x:g}" if isinstance(x, float) else "…" if x is Ellipsis else str(x)
     if style == 2:
         return f"<mn>{_escape(text)}</mn>"
     return text.replace("-", "−") if style == 0 else _latex_text(text)

@@ -123,6 +123,11 @@ class Rule:
         parent = node.inputs[position]
         if not isinstance(contribution, (ndarray, Variable)):
             contribution = np.asarray(contribution)
+        if contribution.dtype.kind not in "biuf":
+            raise TypeError(
+                f"{node.primitive}: the rule for input {position} must return the gradient, real "
+                f"numbers of shape {parent.shape}; it returned {contribution!r:.60}."
+            )
         if contribution.shape != parent.shape:
             axes = broadcast_axes(contribution.shape, parent.shape)
             if axes is None:

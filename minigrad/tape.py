@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from minigrad.primitive import Primitive
 
 
+_mode = modes.current.get
+
+
 def record(
     op: Primitive,
     inputs: Sequence[Any],
@@ -41,7 +44,7 @@ def record(
     result = like._wrap(out)
     if out.base is not None:
         result._share(inputs)
-    mode = modes.current.get()
+    mode = _mode()
     if places is not None and mode.recording:
         kept = keep(places, inputs, result) if places else nodes  # numbers stand there
         result._node = Node(out.shape, out.dtype, True, op, nodes, kept, options)

@@ -190,19 +190,23 @@ def cross_entropy(logits: Any, targets: Any, ignore_index: int, reduction: str) 
     return by_name[reduction]
 
 
-# ------------------------------------------------------------------------------------ sums of products
+# --------------------------------------------------------------------------------- sums of products
 
 
 @oracle
 def einsum(*operands: Any, subscripts: str) -> Any:
     terms, _, out = subscripts.partition("->")
     pairs = list(zip(terms.split(","), map(wide, operands), strict=True))
-    length = {letter: n for term, x in pairs for letter, n in zip(term, x.shape, strict=True)}
+    axes = [(letter, n) for term, x in pairs for letter, n in zip(term, x.shape, strict=True)]
+    length = {letter: max(n for other, n in axes if other == letter) for letter, _ in axes}
     result = np.zeros([length[letter] for letter in out], np.longdouble)
     for values in itertools.product(*[range(n) for n in length.values()]):
-        at = dict(zip(length, values, strict=True))
-        factors = [x[tuple([at[letter] for letter in term])] for term, x in pairs]
-        result[tuple([at[letter] for letter in out])] += math.prod(factors)
+        where = dict(zip(length, values, strict=True))
+        factors = [
+            x[tuple([where[letter] % n for letter, n in zip(term, x.shape, strict=True)])]
+            for term, x in pairs
+        ]
+        result[tuple([where[letter] for letter in out])] += math.prod(factors)
     return result
 
 
@@ -218,7 +222,7 @@ def matmul(a: Any, b: Any) -> Any:
     return out
 
 
-# ------------------------------------------------------------------------------------ rearrangements
+# ----------------------------------------------------------------------------------- rearrangements
 
 
 def from_positions(positions: Oracle) -> Oracle:
@@ -292,11 +296,9 @@ def expanded(nested: Any, axis: Any) -> Any:
 
 def stretched(nested: Any, shape: Shape) -> Any:
     own = sides(nested)
+    extra = len(shape) - len(own)
     return build(
-        shape,
-        lambda *index: at(
-            nested, [i if n > 1 else 0 for i, n in zip(index[len(shape) - len(own) :], own)]
-        ),
+        shape, lambda *index: at(nested, [index[extra + a] % n for a, n in enumerate(own)])
     )
 
 
@@ -383,7 +385,8 @@ def getitem(x: Any, index: Any) -> Any:
 def scatter_add(x: Any, shape: Shape, index: Any) -> Any:
     out = np.zeros(math.prod(shape), np.longdouble)
     places = np.arange(out.size).reshape(shape)[index]
-    for place, value in zip(places.ravel(), np.broadcast_to(wide(x), places.shape).ravel()):
+    values = np.broadcast_to(wide(x), places.shape)
+    for place, value in zip(places.ravel(), values.ravel(), strict=True):
         out[place] += value
     return out.reshape(shape)
 

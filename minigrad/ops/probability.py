@@ -87,20 +87,19 @@ def logsumexp(x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
 @opaque
 def one_hot(targets: Any, shape: tuple[int, ...]) -> Any:
     """1 at each target's class and 0 elsewhere; a row of 0 for a target that is no class."""
-    return targets[..., None] == np.arange(shape[-1])
+    return np.asarray(targets)[..., None] == np.arange(shape[-1])
 
 
 @opaque
 def divisor(targets: Any, ignore_index: int, reduction: str) -> int:
     """What the sum of the losses is divided by: for "mean" the number of targets that count."""
-    return max(int((targets != ignore_index).sum()), 1) if reduction == "mean" else 1
+    return max(int(np.sum(targets != ignore_index)), 1) if reduction == "mean" else 1
 
 
 @primitive(
     lambda g, logits, targets, *, ignore_index, reduction: (
-        (g / divisor(targets, ignore_index, reduction))[..., None]
+        (g * (targets != ignore_index) / divisor(targets, ignore_index, reduction))[..., None]
         * (softmax(logits, -1) - one_hot(targets, logits.shape))
-        * (targets != ignore_index)[..., None]
     ),
     None,
     example=lambda rng: [
@@ -125,13 +124,13 @@ def cross_entropy(
     """
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f'reduction={reduction!r}; it is "mean", "sum" or "none".')
+    targets, classes = np.asarray(targets), logits.shape[-1]
     if targets.dtype.kind not in "iu" or targets.shape != logits.shape[:-1]:
         raise ValueError(
             f"targets of shape {targets.shape} and dtype {targets.dtype} for logits of shape "
             f"{logits.shape}."
         )
     counted = targets != ignore_index
-    classes = logits.shape[-1]
     chosen = np.where(counted, targets, 0).ravel()
     if chosen.size and (chosen.min() < 0 or chosen.max() >= classes):
         wrong = chosen[(chosen < 0) | (chosen >= classes)][0]

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from minigrad import rule, tape
+from minigrad import Tensor, rule, tape
 from minigrad.check import check_primitives
 from minigrad.rule import Rule
 
@@ -47,8 +47,11 @@ def _added(add: Callable[[Any, Any], Any]) -> Broken:
 
 
 def _without_history() -> Any:
+    right = Rule._lifted
+
     def lifted(place: int, node: Any, like: Any) -> Any:
-        return like._wrap(node.kept[place]) if place in node.kept else node.inputs[place]
+        found = right(place, node, like)
+        return found.detach() if isinstance(found, Tensor) else found
 
     return patch.object(Rule, "_lifted", staticmethod(lifted))
 

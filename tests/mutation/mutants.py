@@ -1,6 +1,7 @@
 """Wrong versions of the gradient rules: each is the code of a rule with one thing changed."""
 
 import ast
+import copy
 from collections.abc import Iterator
 from types import FunctionType
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from tests.mutation.sources import (
     helpers_of,
     rebuilt,
     replaced,
+    rule_of,
     tree_of,
 )
 
@@ -40,17 +42,17 @@ class Mutant(NamedTuple):
         """The wrong rule. Errors: `SyntaxError` and others if there is no such rule at all."""
         original = _function(self)
         if self.helper:
-            right = ast.unparse(tree_of(original))
+            right = ast.unparse(rule_of(original))
             return rebuilt(original, right, {self.helper: self.source})
         return rebuilt(original, self.source)
 
     def primitive(self) -> Primitive:
         """The primitive with the wrong rule in its place."""
-        op, rules = self.op, _functions(self.op)
-        rules[self.position] = self.rule()
-        return Primitive(
-            op.forward, rules, op.example, op.expects, op.composed, op.otherwise, op.no_second
-        )
+        op = copy.copy(self.op)
+        rules = [*self.op.rules]
+        rules[self.position] = Rule(self.rule(), op)
+        op.rules = type(self.op.rules)(rules)
+        return op
 
 
 def _functions(op: Primitive) -> list[Function | None]:
@@ -71,7 +73,7 @@ def mutants_of(op: Primitive) -> list[Mutant]:
     for position, function in enumerate(functions):
         if function is None:
             continue
-        tree = tree_of(function)
+        tree = rule_of(function)
         wrong = [*_in_rule(tree, op), *_of_others(position, functions)]
         mutants = [Mutant(op, position, kind, source) for kind, source in wrong]
         for name, helper in helpers_of(function).items():
@@ -86,11 +88,10 @@ def mutants_of(op: Primitive) -> list[Mutant]:
 def _of_others(position: int, functions: list[Function | None]) -> Iterator[tuple[str, str]]:
     for i, function in enumerate(functions):
         if function is not None and i != position:
-            yield "another input's rule", ast.unparse(tree_of(function))
+            yield "another input's rule", ast.unparse(rule_of(function))
 
 
-def _in_rule(tree: Tree, op: Primitive) -> Iterator[tuple[str, str]]:
-    assert isinstance(tree, ast.Lambda)
+def _in_rule(tree: ast.Lambda, op: Primitive) -> Iterator[tuple[str, str]]:
     changed = [*_around(tree), *_upstream(tree), *_edited(tree, _edits)]
     changed += _edited(tree, _swaps([*op.input_names, *([] if op.many else ["out"])]))
     for kind, new in changed:
@@ -141,7 +142,7 @@ def _parsed(source: str) -> ast.expr:
     return ast.parse(source, mode="eval").body
 
 
-# ------------------------------------------------------------------------------ inside an expression
+# ----------------------------------------------------------------------------- inside an expression
 
 
 def _edited(tree: Tree, edits: Function) -> Iterator[tuple[str, Tree]]:

@@ -31,14 +31,15 @@ def tree_of(function: Function) -> Tree:
             bare = copy.deepcopy(node)
             bare.body = bare.body[1:] if ast.get_docstring(bare) else bare.body
             return bare
-        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
-            if _within(node, code):  # not another one on the same line
-                return _inlined(node)
+        if isinstance(node, ast.Lambda) and _is_source_of(node, code):
+            return node
     raise LookupError(f"no code found for {function.__qualname__} in {code.co_filename}")
 
 
-def _within(node: ast.Lambda, code: CodeType) -> bool:
-    """Whether all instructions come from that stretch of the file."""
+def _is_source_of(node: ast.Lambda, code: CodeType) -> bool:
+    """Whether all instructions come from that stretch of the file, and not from its neighbours."""
+    if node.lineno != code.co_firstlineno:
+        return False
     start, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
     return all(
         start <= (line, column) <= end
@@ -47,22 +48,44 @@ def _within(node: ast.Lambda, code: CodeType) -> bool:
     )
 
 
-def _inlined(tree: ast.Lambda) -> ast.Lambda:
-    """The same expression without `:=`, so that any part can go without taking a name along."""
-    values = {
-        node.target.id: node.value for node in ast.walk(tree) if isinstance(node, ast.NamedExpr)
-    }
+def rule_of(function: Function) -> ast.Lambda:
+    """The syntax tree of a rule as one expression, without names for parts of it.
+
+    So any part can go without taking along what another part needs.
+    """
+    tree = tree_of(function)
+    if isinstance(tree, ast.FunctionDef):
+        *assignments, result = tree.body
+        assert isinstance(result, ast.Return)
+        assert isinstance(result.value, ast.expr)
+        tree = ast.Lambda(_without_types(tree.args), result.value)
+    else:
+        assignments = []
+    named = [node for node in ast.walk(tree) if isinstance(node, ast.NamedExpr)]
+    values = {node.target.id: node.value for node in named}
+    for assignment in assignments:
+        assert isinstance(assignment, ast.Assign)
+        assert isinstance(assignment.targets[0], ast.Name)
+        values[assignment.targets[0].id] = assignment.value
 
     class Inline(ast.NodeTransformer):
-        def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:  # noqa: N802 - ast's name
-            return self.generic_visit(node.value)
+        def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
+            return self.visit(copy.deepcopy(node.value))  # type: ignore[no-any-return]
 
-        def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
-            return copy.deepcopy(values.get(node.id, node))
+        def visit_Name(self, node: ast.Name) -> ast.AST:
+            value = values.get(node.id)
+            return self.visit(copy.deepcopy(value)) if value else node
 
     inlined = Inline().visit(copy.deepcopy(tree))
     assert isinstance(inlined, ast.Lambda)
     return inlined
+
+
+def _without_types(arguments: ast.arguments) -> ast.arguments:
+    bare = copy.deepcopy(arguments)
+    for argument in (*bare.args, *bare.kwonlyargs):
+        argument.annotation = None
+    return bare
 
 
 def helpers_of(rule: Function) -> dict[str, Function]:
@@ -122,7 +145,7 @@ def replaced(tree: Tree, number: int, part: ast.expr) -> Tree:
     return result
 
 
-# ----------------------------------------------------------- what mistakes are written with in a rule
+# ------------------------------------------------------------- what mistakes are written with
 
 
 def transposed(x: Any) -> Any:

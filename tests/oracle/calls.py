@@ -33,7 +33,9 @@ def calls_of(op: Primitive, seed: int) -> Iterator[Call]:
     for row in rows + (MORE[op.name](rng) if op.name in MORE else []):
         *args, options = row if isinstance(row[-1], dict) else (*row, {})
         count = len(args) if op.many else len(op.rules)
-        yield Call(args[:count], op.bind(args[count:], options))
+        bound = op.bind(args[count:], options)
+        arrays = {name: np.array(v) for name, v in bound.items() if isinstance(v, list)}
+        yield Call(args[:count], bound | arrays)
 
 
 def _elementwise(rng: Rng) -> Rows:
@@ -106,7 +108,7 @@ MORE: dict[str, Callable[[Rng], Rows]] = {
         (rng.normal(size=(4, 2, 3)), rng.normal(size=(4, 5, 3)), {"axis": -2}),
         (rng.normal(size=2), rng.normal(size=3), rng.normal(size=1)),
     ],
-    "stack": lambda rng: [tuple(rng.normal(size=(3, 4, 2)) for _ in range(3)) + ({"axis": 1},)],
+    "stack": lambda rng: [(*rng.normal(size=(3, 3, 4, 2)), {"axis": 1})],
     "transpose": lambda rng: [(rng.normal(size=(2, 3, 4, 5)), (2, 0, -1, 1))],
     "pad": lambda rng: [
         (rng.normal(size=(2, 3, 4)), (1, 2)),

@@ -1,7 +1,8 @@
 """Every primitive that torch has too gives torch's values, gradients and second derivatives."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ def _torch() -> None:
 
 
 def reduced(name: str, *order: Any) -> Function:
-    """A reduction of torch, whose axes are numbers: neither None nor () means there what it says."""
+    """A reduction of torch, whose axes are numbers: None and () mean something else there."""
 
     def compute(x: Any, axis: Any, keepdims: bool, ord: None = None, **options: Any) -> Any:
         options = {"correction": options["ddof"]} if options else {}
@@ -277,7 +278,7 @@ class Heads(NamedTuple):
     query: tuple[int, ...]
     key: tuple[int, ...]
     value: tuple[int, ...]
-    options: dict[str, Any] = {}
+    options: Mapping[str, Any] = MappingProxyType({})
     mask: str = ""
 
 
@@ -315,7 +316,8 @@ def test_attention_and_its_gradients_are_torchs(case: Heads, dtype: Any) -> None
     upstream = rng.standard_normal((*case.query[:-1], case.value[-1])).astype(dtype)
 
     tensors = [Tensor(x, requires_grad=True) for x in arrays]
-    output, weights = scaled_dot_product_attention(*tensors, mask, **case.options)
+    query, key, value = tensors
+    output, weights = scaled_dot_product_attention(query, key, value, mask, **case.options)
     output.backward(upstream)
 
     theirs = [torch.tensor(x, requires_grad=True) for x in arrays]

@@ -1,7 +1,8 @@
 """What the docstrings promise at the points where no difference quotient can tell: ties, kinks,
 bounds, zeros of a norm, rows without a score. The mutation run plants its mistakes here too."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ class Kink(NamedTuple):
     says: str
     inputs: tuple[Any, ...]
     expected: Callable[[Array], list[Any]]
-    options: dict[str, Any] = {}
+    options: Mapping[str, Any] = MappingProxyType({})
 
 
 def gradients_at(op: Primitive, kink: Kink, *, create_graph: bool = False) -> list[Array]:
@@ -31,7 +32,7 @@ def gradients_at(op: Primitive, kink: Kink, *, create_graph: bool = False) -> li
         for value, rule in zip(kink.inputs, op.rules, strict=True)
     ]
     with np.errstate(divide="ignore", invalid="ignore"):
-        out: Any = op.apply(inputs, op.bind((), kink.options))
+        out: Any = op.apply(inputs, op.bind((), dict(kink.options)))
         upstream = np.random.default_rng(0).uniform(0.5, 2.0, out.shape)
         leaves = [x for x in inputs if x.requires_grad]
         found = grad(out, leaves, upstream, create_graph=create_graph)

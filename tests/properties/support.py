@@ -43,7 +43,10 @@ def holds_for(**drawn: st.SearchStrategy[Any]) -> Callable[[Function], Function]
         test.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         test.__name__, test.__module__ = statement.__name__, statement.__module__
         lengths = [FEW, pytest.param(MANY, marks=pytest.mark.slow)]
-        return pytest.mark.parametrize("examples", lengths, ids=["few", "many"])(test)
+        parametrized: Function = pytest.mark.parametrize("examples", lengths, ids=["few", "many"])(
+            test
+        )
+        return parametrized
 
     return decorate
 

@@ -38,7 +38,7 @@ def numpys_logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:
     return np.log(np.sum(np.exp(x), axis=axis, keepdims=keepdims))
 
 
-REDUCTIONS = {
+REDUCTIONS: dict[str, Function] = {
     "sum": np.sum,
     "mean": np.mean,
     "prod": np.prod,

@@ -89,7 +89,7 @@ class Recorder:
                     found[place] = found[place] + part if place in found else part
         return [found.get(i, np.zeros(SHAPE)) for i in range(len(self.sources))]
 
-    def numbers(self, shape: Any = ()) -> Array:
+    def numbers(self, shape: Any = ()) -> Any:
         return self.rng.uniform(0.5, 1.5, shape)
 
 
@@ -253,5 +253,6 @@ def test_gradients_are_arrays_of_their_own(before: list[Action], seed: int) -> N
     for i, gradient in enumerate(gradients):
         kept = [other.copy() for other in gradients]
         gradient[...] = -1.0
-        assert all(np.array_equal(a, b) for j, (a, b) in enumerate(zip(gradients, kept)) if j != i)
+        for j, (other, before_that) in enumerate(zip(gradients, kept, strict=True)):
+            assert j == i or np.array_equal(other, before_that)
     np.testing.assert_array_equal(upstream, given)

@@ -93,7 +93,7 @@ def test_einsum_is_numpys(einsum: Function, case: tuple[str, list[Shape]], seed:
     )
 
 
-FORMS = {
+FORMS: dict[str, list[Shape]] = {
     "i->": [(3,)],
     "ii": [(3, 3)],
     "iij->ji": [(3, 3, 2)],
