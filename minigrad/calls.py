@@ -46,8 +46,9 @@ def _way_in(op: Primitive) -> Function:  # noqa: C901 - several ways, side by si
         return op.apply(args[:arity], op.bind(args[arity:], options))
 
     def of_many(*args: Any, **options: Any) -> Any:
-        if args and isinstance(args[0], (list, tuple)):  # concatenate([a, b], axis)
-            return op.apply(tuple(args[0]), op.bind(args[1:], options))
+        rows = list(args[0]) if _is_sequence(args, op) else None
+        if rows is not None:  # concatenate([a, b], axis)
+            return op.apply(rows, op.bind(args[1:], options))
         return op.apply(args, op.bind((), options))
 
     if op.many:
@@ -55,6 +56,14 @@ def _way_in(op: Primitive) -> Function:  # noqa: C901 - several ways, side by si
     if arity == 1 and op.rules[0] is not None:
         return _of_one(op, of_some)
     return _of_two(op) if arity == 2 and not defaults else of_some
+
+
+def _is_sequence(args: tuple[Any, ...], op: Primitive) -> bool:
+    """Whether the inputs come as one sequence: a list, or the rows of one array or tensor."""
+    if not args or isinstance(args[0], (list, tuple)):
+        return bool(args)
+    alone = len(args) == 1 or isinstance(args[1], int)
+    return alone and "axis" in op.defaults and isinstance(args[0], (ndarray, Variable))
 
 
 def _of_one(op: Primitive, of_some: Function) -> Function:

@@ -32,6 +32,7 @@ class Node:
     scope: tuple[str, ...] = ()
     grad: Any = None
     retain: bool = False
+    thawed: Node | None = None  # of a leaf that is frozen: what it was before
     hooks: dict[object, Callable[[Any], Any]] = {}  # noqa: RUF012 - replaced, never changed
     trace: dict[int, Any] | None = None  # as `kept`, but everything
     line: tuple[str, int] | None = None
@@ -60,6 +61,19 @@ class Node:
         name = f" {self.name!r}" if self.name else ""
         line = f", made in {self.line[0]}, line {self.line[1]}" if self.line else ""
         return f"{what}{name} of shape {self.shape}{line}"
+
+    def switched(self, requires_grad: bool) -> Node:
+        """The node of the same leaf from now on; what was recorded with this one stays as it was.
+
+        A leaf that was frozen for a while gets its old node back.
+        """
+        if requires_grad == self.requires_grad:
+            return self
+        node = self.thawed or Node(self.shape, self.dtype, requires_grad)
+        node.name = self.name
+        if not requires_grad:
+            node.thawed, node.grad = self, self.grad
+        return node
 
     def hooked(self, upstream: Any) -> Any:
         """The gradient after the hooks, each of which may replace it."""

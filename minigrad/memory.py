@@ -85,10 +85,9 @@ class Variable(Operand):
 
     def _share(self, inputs: Sequence[Any]) -> None:
         """Notes of which inputs this result, which has a base, is a view."""
-        memory = self._data.base
         for x in inputs:
             array = x._data if isinstance(x, Variable) else x
-            if array is not memory and getattr(array, "base", None) is not memory:
+            if not isinstance(array, ndarray) or not np.may_share_memory(array, self._data):
                 continue
             if not isinstance(x, Variable) or x._token is _LENT:
                 self._data = self._data.copy()

@@ -93,7 +93,9 @@ class Primitive:
                 raise TypeError(f"{self} has no option {name!r}; there are {[*self.defaults]}.")
             if value is REQUIRED:
                 raise TypeError(f"{self} needs {name}=.")
-            if isinstance(value, (list, ndarray)):  # nobody shall change it before the backward
+            if isinstance(
+                value, (list, tuple, ndarray)
+            ):  # nobody shall change it before the backward
                 bound[name] = copy.deepcopy(value)
             elif isinstance(value, Variable):
                 bound[name] = self._constant(name, value)

@@ -171,12 +171,12 @@ def grad(
     like = roots[0] if create_graph else None
     seeds: dict[Node, Any] = {}
     for root, weight in zip(roots, weights, strict=True):
-        if allow_unused and isinstance(root, Variable) and root._node is None:
+        if allow_unused and not getattr(root, "requires_grad", True):
             continue
         node = _recorded(root, "grad()")
         seed: Any = _seed(root, weight)
         if like is not None:
-            seed = weight if isinstance(weight, Variable) else root._wrap(seed)
+            seed = weight if isinstance(weight, Variable) else root._wrap(seed.copy())
         seeds[node] = _add(seeds[node], seed) if node in seeds else seed
     release = not (create_graph if retain_graph is None else retain_graph)
     targets = {x._node for x in wanted if x._node is not None}

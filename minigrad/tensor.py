@@ -116,10 +116,7 @@ class Tensor(Variable):
                 f"only floating point can require a gradient, and this is {self.dtype}. "
                 "Write Tensor(data, requires_grad=True, dtype=float), or 1.0 for 1."
             )
-        if bool(value) != self.requires_grad:  # what was recorded before stays as it was
-            name = self.name
-            self._node = Node(self._data.shape, self._data.dtype, bool(value))
-            self._node.name = name
+        self._node = self._place().switched(bool(value))
 
     @property
     def name(self) -> str | None:

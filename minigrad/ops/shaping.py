@@ -5,6 +5,7 @@ Every gradient here is a rearrangement too, most often the inverse one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -113,23 +114,22 @@ def expand_dims(x: Any, axis: int | tuple[int, ...]) -> Any:
 
 
 @opaque
-def piece(position: int, shapes: Sequence[tuple[int, ...]], axis: int) -> tuple[slice, ...]:
+def piece(position: int, shapes: Sequence[Any], axis: int | None) -> tuple[slice, ...]:
     """Where the array at `position` ended up in the concatenation."""
-    axis %= len(shapes[0])
-    start = sum(shape[axis] for shape in shapes[:position])
-    return (slice(None),) * axis + (slice(start, start + shapes[position][axis]),)
+    sizes = [math.prod(shape) if axis is None else shape[axis] for shape in shapes]
+    part = slice(sum(sizes[:position]), sum(sizes[: position + 1]))
+    return (part,) if axis is None else (*[slice(None)] * (axis % len(shapes[0])), part)
 
 
 @primitive(
-    lambda g, index, arrays_shape, *, axis: g[piece(index, arrays_shape, axis)],
-    example=lambda rng: [
-        (_cube(rng), _cube(rng)[1:]),
-        (_cube(rng)[..., :1], _cube(rng), {"axis": -1}),
-    ],
+    lambda g, index, arrays_shape, *, axis: g[piece(index, arrays_shape, axis)].reshape(
+        arrays_shape[index]
+    ),
+    example=lambda rng: [(_cube(rng), _cube(rng)[1:]), (_cube(rng), _cube(rng), {"axis": -1})],
     expects="shapes that are equal but along the axis",
 )
-def concatenate(*arrays: Any, axis: int = 0) -> Any:
-    """Joined along an axis: `concatenate([a, b], axis)`.
+def concatenate(*arrays: Any, axis: int | None = 0) -> Any:
+    """Joined along an axis: `concatenate([a, b], axis)`; all entries in a row for axis=None.
 
     >>> concatenate([np.array([1.0]), np.array([2.0, 3.0])])
     array([1., 2., 3.])

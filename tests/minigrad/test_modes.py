@@ -12,7 +12,8 @@ import pytest
 
 import attention
 import minigrad
-from minigrad import Tensor, enable_grad, modes, no_grad, scope, trace
+from minigrad import PRIMITIVES, Primitive, Tensor, enable_grad, modes, no_grad, scope, trace
+from minigrad.check.registry import cases_of
 from minigrad.graph import history
 from tests.helpers import assert_close, assert_same, gradient_of, leaf, next_line, node_of, traced
 
@@ -43,6 +44,17 @@ def test_a_leaf_made_inside_no_grad_still_asks_for_its_gradient() -> None:
         x = leaf(2.0)
     (x * x).backward()
     assert_same(gradient_of(x), 4.0)
+
+
+@pytest.mark.parametrize("op", PRIMITIVES.values(), ids=PRIMITIVES)
+def test_a_result_of_constants_is_a_constant(op: Primitive, rng: Rng) -> None:
+    """Also if they have a name, and were used before."""
+    for case in cases_of(op, rng):
+        constants = [Tensor(x, name="constant") for x in case.arrays()]
+        for _ in range(2):
+            out = case(*constants)
+            assert not out.requires_grad
+            assert out.is_leaf
 
 
 def test_what_was_computed_inside_is_a_constant_outside() -> None:

@@ -105,6 +105,14 @@ def test_the_root_of_a_retained_gradient_does_not_own_the_upstream(rng: Rng) -> 
     assert_same(gradient_of(y), before)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_root_that_starts_from_1_has_that_in_its_own_dtype(dtype: Any) -> None:
+    y = leaf(np.ones(3, dtype)).sum().retain_grad()
+    y.backward()
+    assert gradient_of(y).dtype == dtype
+    assert_same(gradient_of(y), 1.0)
+
+
 def test_a_gradient_of_a_broadcast_is_an_array_of_its_own(rng: Rng) -> None:
     x = leaf(rng.normal(size=(2, 3)))
     x.sum().backward(np.array(rng.normal()))

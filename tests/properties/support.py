@@ -16,7 +16,7 @@ Shape = tuple[int, ...]
 Function = Callable[..., Any]
 Draw = st.DrawFn
 
-FEW, MANY = 20, 300
+FEW, MANY = 15, 300
 STEP = 1e-5
 
 
