@@ -137,8 +137,6 @@ class Tensor(Variable):
             self._node = Node(self._data.shape, self._data.dtype, False)
         return self._node
 
-    # --------------------------------------------------------------------------------- gradients
-
     def backward(self, gradient: Any = None, *, retain_graph: bool = False) -> None:
         """Adds the derivative of (self · gradient).sum() to `.grad` of every leaf behind this.
 

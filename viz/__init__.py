@@ -1,1 +1,1 @@
-"""Pictures and pages of what the engine and attention compute. `laboratory` draws the study of √d_k."""
+"""Pictures of what the engine and attention compute; `laboratory` draws the √d_k study."""
