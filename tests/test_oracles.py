@@ -49,7 +49,8 @@ def entrywise(function: Oracle) -> Oracle:
 
 
 def logistic(x: Any) -> Any:
-    return 1 / (1 + np.exp(-x)) if x > -11000 else np.exp(x)
+    with np.errstate(over="ignore"):  # 1/∞ is 0
+        return 1 / (1 + np.exp(-x))
 
 
 def hyperbolic_tangent(x: Any) -> Any:
@@ -373,8 +374,8 @@ def stack(*arrays: Any, axis: int) -> Any:
     return np.moveaxis(np.array([wide(x) for x in arrays]), 0, axis)
 
 
-# What an index means is told by the lists it is equal to, one statement for each kind of index:
-# an independent indexing would be as long as NumPy's, and indexing is NumPy's here too.
+# Indexing is NumPy's here too: one of our own would be as long. What is told independently is that
+# the entries come from where the numbers of the entries come from, and add up where they meet.
 @oracle
 def getitem(x: Any, index: Any) -> Any:
     numbers = np.arange(x.size).reshape(x.shape)[index]

@@ -75,8 +75,9 @@ def positions(indices: Any, axis: int | None, shape: tuple[int, ...]) -> Any:
 @primitive(
     lambda g, x_shape, *, indices, axis: scatter_add(g, x_shape, positions(indices, axis, x_shape)),
     example=lambda rng: [
-        (rng.normal(size=(3, 4)), [3, 0, 3]),
-        (rng.normal(size=(3, 4)), np.array([[3, 0], [3, -1]]), 1),
+        (rng.normal(size=(3, 4)), [3, 0, 3, -1]),
+        (rng.normal(size=(3, 4)), np.array([[2, 0], [2, -1]]), 0),
+        (rng.normal(size=(3, 4)), np.array([[3, 0], [3, -1]]), -1),
     ],
     expects="integers within the axis",
     called=lambda op, x, indices, axis=None: op(x, frozen(indices), axis),

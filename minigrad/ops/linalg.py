@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from string import ascii_letters, ascii_uppercase
+from string import ascii_letters
 from typing import Any
 
 import numpy as np
@@ -72,14 +72,15 @@ def explicit(subscripts: str, shapes: list[tuple[int, ...]]) -> str:
     """The subscripts with the output written out and letters in the place of "...".
 
     >>> explicit("...ij,jk", [(7, 2, 3), (3, 4)])
-    'Aij,jk->Aik'
+    'aij,jk->aik'
     """
     terms, arrow, out = subscripts.replace(" ", "").partition("->")
     inputs = terms.split(",")
     if len(inputs) != len(shapes):
         raise ValueError(f"einsum: {subscripts!r} does not fit {len(shapes)} operands.")
     extra = [len(s) + 3 - len(t) if "..." in t else 0 for t, s in zip(inputs, shapes, strict=True)]
-    letters = ascii_uppercase[: max(extra)]  # of the longest "..."; shorter ones have its end
+    free = [c for c in ascii_letters if c not in subscripts]
+    letters = "".join(free[: max(extra)])  # of the longest "..."; shorter ones have its end
     ends = [letters[len(letters) - n :] for n in extra]
     inputs = [t.replace("...", end) for t, end in zip(inputs, ends, strict=True)]
     used = "".join(inputs)
@@ -126,6 +127,7 @@ def einsum_gradient(g: Any, position: int, operands: Any, subscripts: str) -> An
         (rng.normal(size=(2, 3, 4)), {"subscripts": "ijk->ki"}),
         (rng.normal(size=(3, 3)), {"subscripts": "ii->i"}),
         (rng.normal(size=(3, 3)), {"subscripts": "ii->"}),
+        (rng.normal(size=(2, 3)), rng.normal(size=(1, 4)), {"subscripts": "ij,jk->ik"}),
         (rng.normal(size=(5, 2, 3)), rng.normal(size=(3, 4)), {"subscripts": "Aij,jk->Aik"}),
     ],
     expects="one term of subscripts for each operand, one letter for each of its axes",

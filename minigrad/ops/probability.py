@@ -105,7 +105,7 @@ def divisor(targets: Any, ignore_index: int, reduction: str) -> int:
     example=lambda rng: [
         (rng.normal(size=(2, 3, 4)), rng.integers(0, 4, (2, 3))),
         (rng.normal(size=(3, 4)), np.array([1, -100, 3])),
-        (rng.normal(size=(3, 4)), np.array([1, 0, 3]), {"reduction": "sum", "ignore_index": 0}),
+        (rng.normal(size=(3, 4)), np.array([1, 0, 3]), {"reduction": "sum", "ignore_index": 1}),
         (rng.normal(size=(3, 4)), np.array([1, 0, 3]), {"reduction": "none"}),
     ],
     expects="logits (..., classes), and one integer target below classes for each row",

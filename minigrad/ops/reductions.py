@@ -39,7 +39,7 @@ def count(shape: tuple[int, ...], axis: Axis) -> int:
 
 @primitive(
     lambda g, x_shape, *, axis: g.sum(axis=axis).reshape(x_shape),
-    example=lambda rng: (rng.normal(size=(2, 4)), (2, 3, 4), 1),
+    example=lambda rng: [(rng.normal(size=s), (2, 3, 4), 1) for s in ((2, 4), (2, 1, 4))],
 )
 def spread(x: Any, shape: tuple[int, ...], axis: Axis) -> Any:
     """Repeats a reduced result along the axes that were reduced, so that it has `shape` again.
@@ -88,7 +88,8 @@ def product_of_others(x: Any, axis: Axis) -> Any:
 
 
 @primitive(
-    lambda g, x, *, axis: spread(g, x.shape, axis) * product_of_others(x, axis), example=cases
+    lambda g, x, *, axis: spread(g, x.shape, axis) * product_of_others(x, axis),
+    example=lambda rng: [*cases(rng), (rng.normal(size=3), {"axis": ()})],
 )
 def prod(x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The product. Its gradient takes memory in the square of the number of factors.

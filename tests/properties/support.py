@@ -65,7 +65,7 @@ def shapes(min_ndim: int = 0, max_ndim: int = 4) -> st.SearchStrategy[Shape]:
 @st.composite
 def broadcastable(draw: Draw, count: int = 2, max_ndim: int = 3) -> tuple[Shape, ...]:
     """Shapes that broadcast: each lacks leading axes or has length 1 where it likes."""
-    whole = draw(shapes(0, max_ndim))
+    whole = draw(shapes(1, max_ndim))
     found = []
     for _ in range(count):
         start = draw(st.integers(0, len(whole)))

@@ -89,7 +89,7 @@ def programs(draw: Draw, unary: Sequence[str] = (), binary: Sequence[str] = ()) 
     inputs = draw(broadcastable(3, max_ndim=2))
     names = st.sampled_from([*(unary or UNARY), *(binary or BINARY), *(binary or BINARY)])
     steps = []
-    for number in range(len(inputs), len(inputs) + draw(st.integers(1, 8))):
+    for number in range(len(inputs), len(inputs) + draw(st.integers(3, 10))):
         name = draw(names)
         earlier = st.integers(0, number - 1)
         operands = (draw(earlier),) if name in UNARY else (draw(earlier), draw(earlier))

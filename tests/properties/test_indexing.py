@@ -57,8 +57,9 @@ def parts(draw: Draw, n: int, common: Shape) -> Any:
 def indices(draw: Draw, shape: Shape) -> Any:
     """Any mixture that NumPy takes: ints, slices, None, "...", integer and boolean arrays."""
     common = draw(st.sampled_from([(), (2,), (3, 2)]))
-    front = draw(st.integers(0, len(shape)))
-    back = draw(st.integers(0, len(shape) - front))
+    back = draw(st.integers(0, len(shape)))
+    rest = len(shape) - back
+    front = rest if draw(st.booleans()) else draw(st.integers(0, rest))
     before = [draw(parts(n, common)) for n in shape[:front]]
     after = [draw(parts(n, common)) for n in shape[len(shape) - back :]]
     elided = draw(st.booleans()) or (back > 0 and front + back < len(shape))
