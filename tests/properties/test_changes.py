@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
 from hypothesis import strategies as st
 
 import minigrad
