@@ -72,9 +72,7 @@ class Symbol(Operand):
 def _applied(op: str, inputs: Sequence[Any], options: dict[str, Any]) -> Symbol:
     if op in ("multiply", "scale") and any(_is_factor(x) for x in (*inputs, *options.values())):
         number, other = sorted((*inputs, *options.values()), key=lambda x: not _is_factor(x))
-        return (
-            other if type(number) is int and number == 1 else Symbol("", "times", (number, other))
-        )
+        return other if str(number) == "1" else Symbol("", "times", (number, other))
     return Symbol("", op, inputs, options)
 
 

@@ -365,6 +365,8 @@ def pad(x: Any, pad_width: Any, mode: str, constant_values: float) -> Any:
 
 @oracle
 def concatenate(*arrays: Any, axis: int) -> Any:
+    if axis is None:
+        arrays, axis = tuple([x.ravel() for x in arrays]), 0
     parts = [wide(x).swapaxes(0, axis) for x in arrays]
     return np.array([row for part in parts for row in part]).swapaxes(0, axis)
 

@@ -137,6 +137,14 @@ def test_cross_entropy_leaves_ignored_targets_out_of_sum_and_count(
     assert_close(gradient_of(x), slope, atol=1e-15)
 
 
+def test_cross_entropy_is_minus_the_log_softmax_at_the_target_also_at_minus_infinity() -> None:
+    logits = np.array([[0.0, -INF, 1.0], [-INF, -INF, 2.0], [-INF, -INF, -INF]])
+    for targets in ([0, 2, 0], [1, 0, 2]):
+        expected = -minigrad.log_softmax(logits)[np.arange(3), targets]
+        found = minigrad.cross_entropy(logits, np.array(targets), reduction="none")
+        assert_close(found, expected)
+
+
 def test_softmax_does_not_change_when_a_constant_is_added(rng: Rng) -> None:
     x = rng.normal(size=(2, 5))
     assert_close(minigrad.softmax(x + 1000.0), minigrad.softmax(x), rtol=1e-9)

@@ -152,6 +152,16 @@ WRONG: dict[str, tuple[Call, type[Exception], str]] = {
         'cross_entropy: reduction=.median.; it is "mean", "sum" or "none"',
     ),
     "another padding": (lambda: minigrad.pad(X, 1, mode="edge"), ValueError, "only 'constant'"),
+    "booleans for rows": (
+        lambda: minigrad.embedding(X, np.array([True, False])),
+        TypeError,
+        "embedding.*bool",
+    ),
+    "booleans for positions": (
+        lambda: X.take(np.array([True, False]), 0),
+        TypeError,
+        "take.*bool",
+    ),
     "einsum without subscripts": (
         lambda: minigrad.einsum(X, [0, 1], [1]),
         TypeError,
@@ -180,6 +190,7 @@ TENSOR_OPTIONS: dict[str, Call] = {
     "np.clip": lambda: np.clip(np.ones(2), RECORDED, 2.0),
     "masked_fill": lambda: minigrad.masked_fill(X, np.ones(3, bool), RECORDED),
     "pad": lambda: minigrad.pad(X, 1, constant_values=RECORDED),
+    "pad, in a tuple": lambda: minigrad.pad(X, 1, constant_values=(RECORDED, 0.0)),
 }
 
 

@@ -5,6 +5,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -343,6 +344,14 @@ def test_the_users_line_is_not_one_inside_the_packages() -> None:
     made = [node for node in history([node_of(output)]) if node.primitive is not None]
     assert len(made) > 3
     assert {node.line for node in made} == {(__file__, here)}
+
+
+def test_a_lesson_that_travels_inside_the_package_is_the_users_code() -> None:
+    """The wheel carries the examples in `minigrad/_examples`."""
+    lesson = Path(minigrad.__file__).parent / "_examples" / "01_first_backward.py"
+    found: dict[str, Any] = {"x": leaf(2.0), "trace": trace}
+    exec(compile("with trace():\n    y = x * x\n", str(lesson), "exec"), found)
+    assert node_of(found["y"]).line == (str(lesson), 2)
 
 
 def test_trace_keeps_the_gradients_of_intermediates(rng: Rng) -> None:

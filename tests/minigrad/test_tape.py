@@ -645,6 +645,17 @@ def test_a_leaf_that_was_frozen_for_a_while_has_its_gradient_and_its_hooks_still
     assert x.name == "x"
 
 
+def test_what_is_done_to_the_gradient_of_a_frozen_leaf_is_not_undone_later() -> None:
+    x = leaf([1.0, 2.0])
+    (x * 2).backward(np.ones(2))
+    x.requires_grad = False
+    x.grad = None
+    x.requires_grad = True
+    assert x.grad is None
+    (x * 3).backward(np.ones(2))
+    assert_same(gradient_of(x), [3.0, 3.0])
+
+
 def test_a_leaf_that_was_frozen_between_forward_and_backward_gets_its_gradient() -> None:
     x = leaf([1.0, 2.0])
     y = x * x

@@ -3,8 +3,10 @@ travels and is written to. Operators with NumPy are in `test_numpy.py`, dtypes o
 `test_dtypes.py`, protection of what was recorded in `test_protection.py`."""
 
 import copy
+import multiprocessing
 import pickle
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -195,6 +197,68 @@ def test_repr_and_str_work_for_every_dtype_and_shape(dtype: str, shape: tuple[in
 def test_one_number_takes_a_format() -> None:
     assert f"{leaf(2.0) / 3:.3f}" == "0.667"
     assert f"{Tensor([1.0, 2.0])}" == "[1. 2.]"
+
+
+METHODS = {
+    "sum": (),
+    "prod": (),
+    "mean": (),
+    "var": (),
+    "std": (),
+    "max": (),
+    "min": (),
+    "cumsum": (),
+    "logsumexp": (0,),
+    "norm": (),
+    "softmax": (0,),
+    "log_softmax": (0,),
+    "reshape": (3, 2),
+    "transpose": (),
+    "permute": (1, 0),
+    "swapaxes": (0, 1),
+    "squeeze": (),
+    "expand_dims": (0,),
+    "broadcast_to": ((4, 2, 3),),
+    "flip": (1,),
+    "tril": (),
+    "take": ([1, 0], 0),
+    "split": (2,),
+    "clip": (0.5, 1.0),
+    "masked_fill": (np.array([True, False, True]), 0.0),
+    "exp": (),
+    "log": (),
+    "log1p": (),
+    "sqrt": (),
+    "abs": (),
+    "sin": (),
+    "cos": (),
+    "tanh": (),
+    "sigmoid": (),
+    "relu": (),
+    "negative": (),
+    "add": (2.0,),
+    "subtract": (2.0,),
+    "multiply": (2.0,),
+    "divide": (2.0,),
+    "maximum": (1.0,),
+    "minimum": (1.0,),
+    "matmul": (np.eye(3),),
+    "astype": (np.float32,),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_primitive_is_a_method_where_numpy_or_pytorch_has_one(name: str, rng: Rng) -> None:
+    x, arguments = leaf(rng.uniform(0.3, 2.0, (2, 3))), METHODS[name]
+    by_method = getattr(x, name)(*arguments)
+    rest = (arguments,) if name in ("reshape", "permute") else arguments
+    by_function = getattr(minigrad, name)(x, *rest)
+    pairs = (
+        zip(by_method, by_function, strict=True) if name == "split" else [(by_method, by_function)]
+    )
+    for one, other in pairs:
+        assert one.requires_grad
+        assert_same(one, other)
 
 
 # ------------------------------------------------------------------------------------ comparisons
@@ -437,6 +501,18 @@ def test_a_tensor_at_the_end_of_a_long_chain_travels_too() -> None:
         y = y + 1.0
     assert_same(roundtrip(y), 20_001.0)
     assert_same(copy.deepcopy(y), 20_001.0)
+
+
+@pytest.mark.slow
+def test_tensors_travel_to_other_processes_and_back() -> None:
+    x = leaf([1.0, 2.0], name="x")
+    (x * 3).backward(np.ones(2))
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        other = pool.submit(copy.deepcopy, x).result()
+    assert (other.name, other.requires_grad) == ("x", True)
+    assert_same(other, x)
+    assert_same(gradient_of(other), [3.0, 3.0])
 
 
 # ------------------------------------------------------------------------------------ constructors

@@ -107,6 +107,7 @@ MORE: dict[str, Callable[[Rng], Rows]] = {
     "concatenate": lambda rng: [
         (rng.normal(size=(4, 2, 3)), rng.normal(size=(4, 5, 3)), {"axis": -2}),
         (rng.normal(size=2), rng.normal(size=3), rng.normal(size=1)),
+        (rng.normal(size=(2, 3)), rng.normal(size=4), {"axis": None}),
     ],
     "stack": lambda rng: [(*rng.normal(size=(3, 3, 4, 2)), {"axis": 1})],
     "transpose": lambda rng: [(rng.normal(size=(2, 3, 4, 5)), (2, 0, -1, 1))],

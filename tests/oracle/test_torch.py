@@ -97,6 +97,7 @@ def taken(x: Any, indices: Any, axis: Any) -> Any:
     found = torch.as_tensor(np.asarray(indices))
     if axis is None:
         return x.reshape(-1)[found % x.numel()]
+    axis %= x.ndim
     rows = torch.index_select(x, axis, found.reshape(-1) % x.shape[axis])
     return rows.reshape(*x.shape[:axis], *found.shape, *x.shape[axis + 1 :])
 
@@ -108,6 +109,12 @@ def padded(x: Any, pad_width: Any, mode: str, constant_values: float) -> Any:
 
 def permuted(x: Any, axes: Any) -> Any:
     return x.permute(tuple(range(x.ndim))[::-1] if axes is None else axes)
+
+
+def joined(*arrays: Any, axis: Any) -> Any:
+    if axis is None:
+        return torch.concatenate([x.reshape(-1) for x in arrays])
+    return torch.concatenate(arrays, axis)
 
 
 def expanded(x: Any, axis: Any) -> Any:
@@ -171,7 +178,7 @@ TWINS: dict[str, Function] = {
     "broadcast_to": lambda x, shape: torch.broadcast_to(x, shape),
     "squeeze": lambda x, axis: torch.squeeze(x) if axis is None else torch.squeeze(x, axis),
     "expand_dims": expanded,
-    "concatenate": lambda *arrays, axis: torch.concatenate(arrays, axis),
+    "concatenate": joined,
     "stack": lambda *arrays, axis: torch.stack(arrays, axis),
     "flip": lambda x, axis: torch.flip(
         x, list(range(x.ndim)) if axis is None else np.atleast_1d(axis).tolist()

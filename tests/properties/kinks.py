@@ -1,5 +1,6 @@
 """What the docstrings promise at the points where no difference quotient can tell: ties, kinks,
-bounds, zeros of a norm, rows without a score. The mutation run plants its mistakes here too."""
+bounds, zeros of a norm, rows without a score, and far out, where a formula may overflow. The
+mutation run plants its mistakes here too."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -50,6 +51,10 @@ def shares(*rows: Any) -> Callable[[Array], list[Any]]:
 
 x = np.array
 KINKS: dict[str, list[Kink]] = {
+    "gelu": [Kink("is straight far out", (x([-1e160, 1e160]),), times([0, 1]))],
+    "silu": [Kink("is straight far out", (x([-800.0, 1e160]),), times([0, 1]))],
+    "sigmoid": [Kink("is flat far out", (x([-800.0, 0.0, 800.0]),), times([0, 0.25, 0]))],
+    "tanh": [Kink("is flat far out", (x([-1000.0, 0.0, 1000.0]),), times([0, 1, 0]))],
     "relu": [Kink("is flat at 0", (x([-1.0, 0.0, 2.0]),), times([0, 0, 1]))],
     "abs": [Kink("is flat at 0", (x([-2.0, 0.0, 3.0]),), times([-1, 0, 1]))],
     "maximum": [
