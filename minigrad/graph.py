@@ -70,9 +70,9 @@ class Node:
         if requires_grad == self.requires_grad:
             return self
         node = self.thawed or Node(self.shape, self.dtype, requires_grad)
-        node.name = self.name
+        node.name, node.grad = self.name, self.grad
         if not requires_grad:
-            node.thawed, node.grad = self, self.grad
+            node.thawed = self
         return node
 
     def hooked(self, upstream: Any) -> Any:

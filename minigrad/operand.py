@@ -252,3 +252,63 @@ class Operand:
     def relu(self) -> Self:
         """max(x, 0), elementwise."""
         return self._op("relu")
+
+    def log1p(self) -> Self:
+        """log(1 + x), elementwise."""
+        return self._op("log1p")
+
+    def sin(self) -> Self:
+        """The sine, elementwise."""
+        return self._op("sin")
+
+    def cos(self) -> Self:
+        """The cosine, elementwise."""
+        return self._op("cos")
+
+    def abs(self) -> Self:
+        """The absolute value, elementwise."""
+        return self._op("abs")
+
+    def negative(self) -> Self:
+        """−x, elementwise."""
+        return self._op("negative")
+
+    def add(self, other: Any) -> Self:
+        """self + other."""
+        return self._op("add", other)
+
+    def subtract(self, other: Any) -> Self:
+        """self − other."""
+        return self._op("subtract", other)
+
+    def multiply(self, other: Any) -> Self:
+        """self · other, elementwise."""
+        return self._op("multiply", other)
+
+    def divide(self, other: Any) -> Self:
+        """self / other."""
+        return self._op("divide", other)
+
+    def maximum(self, other: Any) -> Self:
+        """The larger of two values, elementwise."""
+        return self._op("maximum", other)
+
+    def minimum(self, other: Any) -> Self:
+        """The smaller of two values, elementwise."""
+        return self._op("minimum", other)
+
+    def matmul(self, other: Any) -> Self:
+        """self @ other."""
+        return self._op("matmul", other)
+
+    def permute(self, *axes: Any) -> Self:
+        """The same as `transpose`."""
+        return self.transpose(*axes)
+
+    def flip(self, axis: Axis = None) -> Self:
+        """The entries in reverse order along axes."""
+        return self._op("flip", axis)
+
+    def tril(self, k: int = 0) -> Self:
+        """The lower triangle of the last two axes."""
+        return self._op("tril", k)

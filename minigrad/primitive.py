@@ -96,6 +96,7 @@ class Primitive:
             if isinstance(
                 value, (list, tuple, ndarray)
             ):  # nobody shall change it before the backward
+                refuse_lists_of_tensors(value)
                 bound[name] = copy.deepcopy(value)
             elif isinstance(value, Variable):
                 bound[name] = self._constant(name, value)

@@ -307,11 +307,12 @@ def test_both_languages_have_the_same_lists_tables_and_figures() -> None:
         lines = prose(language).splitlines()
         return [found.group() for line in lines if (found := re.match(r"\||-|\d\.|#+", line))]
 
-    def measured(language: str) -> list[str]:
-        return re.findall(r"^\| W\d .*?((?: \| [^|]*\d[^|]*)+) \|$", read(language), re.MULTILINE)
+    def measured(language: str) -> list[list[str]]:
+        rows = [line for line in prose(language).splitlines() if line.startswith("| W")]
+        return [row.split("|")[3:] for row in rows]
 
     assert outline("en") == outline("zh")
-    assert measured("en") == measured("zh")
+    assert measured("en") == measured("zh") != []
 
 
 @pytest.mark.parametrize("name", READMES.values())

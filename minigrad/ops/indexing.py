@@ -20,6 +20,13 @@ def frozen(index: Any) -> Any:
     return np.array(index) if isinstance(index, (list, np.ndarray)) else index
 
 
+def _integers(op: str, indices: Any) -> Any:
+    found = frozen(indices)
+    if (dtype := np.asarray(found).dtype).kind in "bf":
+        raise TypeError(f"{op}: positions are integers, not {dtype}; a mask goes as x[mask].")
+    return found
+
+
 def _called(op: Any, x: Any, index: Any) -> Any:
     return op(x, frozen(index))
 
@@ -48,7 +55,7 @@ def getitem(x: Any, index: Any) -> Any:
 @primitive(
     lambda g, *, index: g[index],
     example=lambda rng: [
-        (rng.normal(size=(4, 2)), (3, 2), np.array([0, 2, 0, -1])),
+        (rng.normal(size=4), (3,), [0, 2, 0, -1]),
         (rng.normal(size=2), (3, 2), 1),
     ],
     called=lambda op, x, shape, index: op(x, shape, frozen(index)),
@@ -80,7 +87,7 @@ def positions(indices: Any, axis: int | None, shape: tuple[int, ...]) -> Any:
         (rng.normal(size=(3, 4)), np.array([[3, 0], [3, -1]]), -1),
     ],
     expects="integers within the axis",
-    called=lambda op, x, indices, axis=None: op(x, frozen(indices), axis),
+    called=lambda op, x, indices, axis=None: op(x, _integers("take", indices), axis),
 )
 def take(x: Any, indices: Any, axis: int | None = None) -> Any:
     """The entries at integer positions along an axis, or of all entries in a row.
@@ -96,7 +103,7 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Any:
     lambda g, weight_shape, *, indices: scatter_add(g, weight_shape, indices),
     example=lambda rng: (rng.normal(size=(5, 3)), np.array([[4, 0], [4, 2]])),
     expects="integers that each name a row",
-    called=lambda op, weight, indices: op(weight, frozen(indices)),
+    called=lambda op, weight, indices: op(weight, _integers("embedding", indices)),
 )
 def embedding(weight: Any, indices: Any) -> Any:
     """The rows of a table: weight (n, width) at integer indices (...) gives (..., width).

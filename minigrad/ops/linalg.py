@@ -18,8 +18,7 @@ def _with_vectors(a: Any, b: Any) -> Any:
     if a_ndim == 0 or b_ndim == 0:
         raise ValueError("matmul: a number is no matrix; write * for the product with a number.")
     if np.shape(a)[-1] != np.shape(b)[max(b_ndim - 2, 0)]:
-        error = ValueError("the last axis of a and the axis of b that it meets differ.")
-        raise PRIMITIVES["matmul"].explained(error, (a, b))
+        raise PRIMITIVES["matmul"].explained(ValueError("the lengths differ."), (a, b))
     left = FUNCTIONS["expand_dims"](a, 0) if a_ndim == 1 else a
     right = FUNCTIONS["expand_dims"](b, 1) if b_ndim == 1 else b
     extra = tuple([axis for axis, n in ((-2, a_ndim), (-1, b_ndim)) if n == 1])
@@ -127,7 +126,7 @@ def einsum_gradient(g: Any, position: int, operands: Any, subscripts: str) -> An
         (rng.normal(size=(2, 3, 4)), {"subscripts": "ijk->ki"}),
         (rng.normal(size=(3, 3)), {"subscripts": "ii->i"}),
         (rng.normal(size=(3, 3)), {"subscripts": "ii->"}),
-        (rng.normal(size=(2, 3)), rng.normal(size=(1, 4)), {"subscripts": "ij,jk->ik"}),
+        (rng.normal(size=(2, 3)), rng.normal(size=(1, 3)), {"subscripts": "ij,ij->j"}),
         (rng.normal(size=(5, 2, 3)), rng.normal(size=(3, 4)), {"subscripts": "Aij,jk->Aik"}),
     ],
     expects="one term of subscripts for each operand, one letter for each of its axes",

@@ -104,7 +104,7 @@ def divisor(targets: Any, ignore_index: int, reduction: str) -> int:
     None,
     example=lambda rng: [
         (rng.normal(size=(2, 3, 4)), rng.integers(0, 4, (2, 3))),
-        (rng.normal(size=(3, 4)), np.array([1, -100, 3])),
+        (rng.normal(size=(3, 4)), np.array([1, 2, 3]), {"ignore_index": 2}),
         (rng.normal(size=(3, 4)), np.array([1, 0, 3]), {"reduction": "sum", "ignore_index": 1}),
         (rng.normal(size=(3, 4)), np.array([1, 0, 3]), {"reduction": "none"}),
     ],
@@ -136,7 +136,10 @@ def cross_entropy(
         wrong = chosen[(chosen < 0) | (chosen >= classes)][0]
         raise IndexError(f"target {wrong} is none of {classes} classes.")
     shifted = _shifted(logits, -1)[0].reshape(-1, classes)
-    losses = np.log(np.exp(shifted).sum(axis=-1)) - shifted[np.arange(chosen.size), chosen]
+    losses = (
+        np.log(np.maximum(np.exp(shifted).sum(axis=-1), 1))
+        - shifted[np.arange(chosen.size), chosen]
+    )
     losses = np.where(counted, losses.reshape(targets.shape), 0.0)
     if reduction == "none":
         return losses

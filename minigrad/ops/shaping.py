@@ -125,7 +125,11 @@ def piece(position: int, shapes: Sequence[Any], axis: int | None) -> tuple[slice
     lambda g, index, arrays_shape, *, axis: g[piece(index, arrays_shape, axis)].reshape(
         arrays_shape[index]
     ),
-    example=lambda rng: [(_cube(rng), _cube(rng)[1:]), (_cube(rng), _cube(rng), {"axis": -1})],
+    example=lambda rng: [
+        (_cube(rng), _cube(rng)[1:]),
+        (_cube(rng)[..., :1], _cube(rng), {"axis": -1}),
+        (_cube(rng), _cube(rng)[0], {"axis": None}),
+    ],
     expects="shapes that are equal but along the axis",
 )
 def concatenate(*arrays: Any, axis: int | None = 0) -> Any:

@@ -45,7 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.mutation",
+        description="Plants mistakes in the gradient rules and prints what the checks made of "
+        "them. Exit status 1 if any survives.",
+    )
     parser.add_argument("name", nargs="*", metavar="NAME", help="primitives; all by default")
     parser.add_argument("--sample", type=int, metavar="N", help="only N mutants, drawn at random")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="draws the sample")
