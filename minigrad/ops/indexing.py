@@ -22,8 +22,8 @@ def frozen(index: Any) -> Any:
 
 def _integers(op: str, indices: Any) -> Any:
     found = frozen(indices)
-    if (dtype := np.asarray(found).dtype).kind in "bf":
-        raise TypeError(f"{op}: positions are integers, not {dtype}; a mask goes as x[mask].")
+    if np.asarray(found).dtype == bool:
+        raise TypeError(f"{op}: positions are integers, not bool; a mask goes as x[mask].")
     return found
 
 
