@@ -14,6 +14,7 @@ from minigrad.check import (
     gradgradcheck,
 )
 from minigrad.creation import arange, eye, full, ones, ones_like, rand, randn, zeros, zeros_like
+from minigrad.joint import joint_primitive
 from minigrad.modes import enable_grad, no_grad, scope, trace
 from minigrad.notation import Formula
 from minigrad.ops.elementwise import (
@@ -107,6 +108,7 @@ __all__ = [
     "grad",
     "gradcheck",
     "gradgradcheck",
+    "joint_primitive",
     "log",
     "log1p",
     "log_softmax",

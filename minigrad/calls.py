@@ -28,7 +28,7 @@ def entrance(op: Primitive) -> Function:
     """The function that is called. It tells the op's inputs from its options, nothing more."""
     if len(op.rules) != len(op.input_names):
         raise TypeError(f"{op} has {len(op.input_names)} inputs and {len(op.rules)} rules.")
-    way_in = _way_in(op)
+    way_in = op.way_in() if hasattr(op, "way_in") else _way_in(op)
     return way_in if op.called is None else functools.partial(op.called, way_in)
 
 

@@ -44,7 +44,7 @@ class Node:
         requires_grad: bool,
         primitive: Primitive | None = None,
         inputs: Sequence[Any] = (),  # a Node per tensor or array; Python numbers as they are
-        kept: dict[int, Any] | Sequence[Any] | None = None,  # what the rules ask for; see `keep`
+        kept: dict[Any, Any] | Sequence[Any] | None = None,  # what the rules ask for; see `keep`
         options: dict[str, Any] | None = None,
     ) -> None:
         self.serial = next(_serial)

@@ -192,9 +192,9 @@ def values_of(x: Any) -> Any:
     return x._data if isinstance(x, Variable) else x
 
 
-def keep(places: Iterable[int], inputs: Sequence[Any], result: Variable) -> dict[int, Any]:
+def keep(places: Iterable[int], inputs: Sequence[Any], result: Variable) -> dict[Any, Any]:
     """The arrays at these places, the result's coming after the inputs'; at ~place its token."""
-    kept: dict[int, Any] = {}
+    kept: dict[Any, Any] = {}
     for place in places:
         x = inputs[place] if place < len(inputs) else result
         if isinstance(x, Variable):
