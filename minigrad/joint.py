@@ -40,7 +40,7 @@ class _Share(Rule):
         if like is not None:
             inputs = [self._lifted(place, node, like) for place in self.places]
             with enable_grad():
-                out = op.composed(*inputs, **options)  # type: ignore[misc] - always given
+                out = op.equal(*inputs, **options)
             return grad(out, inputs[position], upstream, create_graph=True)[0]
         if kept.get("upstream") is not upstream:
             arrays = [kept[place] for place in self.places]
@@ -52,9 +52,12 @@ class _Share(Rule):
 class JointPrimitive(Primitive):
     """A primitive with one rule for all its inputs; `joint_primitive` explains it."""
 
-    def __init__(self, forward: Function, joint: Function, **traits: Any) -> None:
-        super().__init__(forward, [None] * forward.__code__.co_argcount, **traits)
-        self.joint = joint
+    def __init__(
+        self, forward: Function, joint: Function, composed: Function, **traits: Any
+    ) -> None:
+        count = forward.__code__.co_argcount
+        super().__init__(forward, [None] * count, composed=composed, **traits)
+        self.joint, self.equal = joint, composed
         self.rules = tuple([_Share(self, i) for i in range(len(self.input_names))])
 
     def way_in(self) -> Function:
@@ -111,7 +114,7 @@ def joint_primitive(
     """
 
     def define(forward: Function) -> Function:
-        op = JointPrimitive(forward, joint, composed=composed, **traits)
+        op = JointPrimitive(forward, joint, composed, **traits)
         function = functools.wraps(forward)(op.way_in())
         function.primitive = op  # type: ignore[attr-defined]
         return function

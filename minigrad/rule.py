@@ -36,7 +36,7 @@ class Rule:
         count = code.co_argcount
         if count == 0:
             raise TypeError(f"{op}: a rule's first parameter is the upstream gradient.")
-        self.function = function
+        self.function: Function = function
         self.many = op.many
         self.asks = code.co_varnames[1:count]
         self.options = code.co_varnames[count : count + code.co_kwonlyargcount]
