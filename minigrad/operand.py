@@ -68,6 +68,9 @@ class Operand:
     def __neg__(self) -> Self:
         return self._op("negative")
 
+    def __pos__(self) -> Self:
+        return self
+
     def __abs__(self) -> Self:
         return self._op("abs")
 

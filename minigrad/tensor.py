@@ -206,7 +206,7 @@ class Tensor(Variable):
 
     # ------------------------------------------------------------------------ primitives and NumPy
 
-    __iadd__, __isub__ = _in_place(np.add), _in_place(np.subtract)
+    __iadd__, __isub__, __ipow__ = _in_place(np.add), _in_place(np.subtract), _in_place(np.power)
     __imul__, __itruediv__ = _in_place(np.multiply), _in_place(np.divide)
 
     def __setitem__(self, index: Any, value: Any) -> None:

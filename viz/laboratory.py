@@ -213,7 +213,9 @@ def _style() -> Any:
     return matplotlib.rc_context(
         {
             # Several families, not one generic name: only so does matplotlib look for each glyph.
-            "font.family": ["DejaVu Sans", *_chinese_fonts()],
+            # The generic name comes last, for readers of an SVG who have none of the others.
+            "font.family": ["DejaVu Sans", *_chinese_fonts(), "sans-serif"],
+            "font.sans-serif": ["DejaVu Sans"],
             "font.size": 9.5,
             "axes.titlesize": 10.5,
             "axes.edgecolor": INK,

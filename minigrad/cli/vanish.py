@@ -42,7 +42,7 @@ from minigrad.cli import Language, LanguageOption, fail
 from minigrad.cli.examples import write_whole
 
 QUICK = Settings(d_k=(4, 16, 64, 256), rows=400)
-"""What `--quick` measures: enough to see the effect, in about a second."""
+"""What `--quick` measures: enough to see the effect, in a few seconds."""
 
 NARROWEST = 80
 """The columns of text that the widest table needs."""
@@ -140,7 +140,7 @@ UpstreamOption = Annotated[
     ),
 ]
 QuickOption = Annotated[
-    bool, typer.Option("--quick", help="Fewer rows and no d_k above 256, in about a second.")
+    bool, typer.Option("--quick", help="Fewer rows and no d_k above 256, in a few seconds.")
 ]
 FileOption = Annotated[
     Path | None,

@@ -165,7 +165,7 @@ def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Any]:
     [[0.0, 1.0], [2.0], [3.0, 4.0]]
     """
     n = x.shape[axis]
-    if isinstance(sections, int):
+    if isinstance(sections, (int, np.integer)):
         if sections < 1 or n % sections:
             raise ValueError(f"split: {n} entries along axis {axis} do not make {sections} parts.")
         sections = [n // sections * k for k in range(1, sections)]

@@ -567,3 +567,13 @@ def test_zeros_and_ones_like_take_shape_and_dtype() -> None:
 
 def test_the_version_is_text() -> None:
     assert minigrad.__version__.count(".") == 2
+
+
+def test_a_power_is_taken_in_place_too_where_nothing_is_recorded() -> None:
+    w = leaf([2.0, 3.0])
+    same = w
+    with no_grad():
+        w **= 2
+    assert w is same
+    assert_same(w, [4.0, 9.0])
+    assert w.is_leaf
