@@ -49,7 +49,7 @@ def softmax(x: Any, axis: Axis = -1) -> Any:
     """
     weights = np.exp(_shifted(x, axis)[0])
     # The largest score contributes e⁰ = 1, so a sum below 1 belongs to a row of −inf.
-    return weights / np.maximum(weights.sum(axis=axis, keepdims=True), 1)
+    return weights / np.maximum(weights.sum(axis=axis, keepdims=True), 1.0)
 
 
 @primitive(
@@ -93,7 +93,7 @@ def one_hot(targets: Any, shape: tuple[int, ...]) -> Any:
 @opaque
 def divisor(targets: Any, ignore_index: int, reduction: str) -> int:
     """What the sum of the losses is divided by: for "mean" the number of targets that count."""
-    return max(int(np.sum(targets != ignore_index)), 1) if reduction == "mean" else 1
+    return max(int(np.count_nonzero(targets != ignore_index)), 1) if reduction == "mean" else 1
 
 
 @primitive(
