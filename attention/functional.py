@@ -120,7 +120,7 @@ def scaled_dot_product_attention(
         if part is not None:
             scaled = _named(_masked(scaled, part), "masked")
     weights = _named(minigrad.softmax(scaled, -1), "weights")
-    weights = dropout(weights, dropout_p, rng)
+    weights = _named(dropout(weights, dropout_p, rng), "weights")
     context = _named(weights @ value, "context")
     return context, (weights if need_weights else None)
 
@@ -147,7 +147,8 @@ def _masked(scores: Tensor, mask: Any) -> Tensor:
             f"{array.dtype}. Write mask.astype(bool)."
         )
     _check_mask(array.shape, scores.shape)
-    total: Tensor = scores + (mask if additive else array.astype(scores.dtype))
+    additional = mask.astype(scores.dtype) if additive else array.astype(scores.dtype)
+    total: Tensor = scores + additional
     return total
 
 

@@ -18,6 +18,7 @@ def _filled(make: Callable[..., Any], what: str) -> Callable[..., Tensor]:
     ) -> Tensor:
         return Tensor(make(shape, dtype or np.float64), requires_grad, name=name)
 
+    constant.__name__ = constant.__qualname__ = what
     constant.__doc__ = f"A tensor of {what}, float64 unless told otherwise."
     return constant
 

@@ -13,6 +13,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from minigrad.calls import entrance
 from minigrad.graph import Node
 from minigrad.memory import Variable
 from minigrad.modes import enable_grad
@@ -38,14 +39,15 @@ class _Share(Rule):
         assert isinstance(op, JointPrimitive)
         assert isinstance(kept, dict)
         if like is not None:
-            inputs = [self._lifted(place, node, like) for place in self.places]
+            lifted = [self._lifted(place, node, like) for place in self.places]
+            # A node of its own each, so that what is differentiated is this op and nothing before.
+            inputs = [x._op("astype", x.dtype) if isinstance(x, Variable) else x for x in lifted]
             with enable_grad():
                 out = op.equal(*inputs, **options)
             return grad(out, inputs[position], upstream, create_graph=True)[0]
-        if kept.get("upstream") is not upstream:
+        if "gradients" not in kept:
             arrays = [kept[place] for place in self.places]
             kept["gradients"] = op.joint(upstream, kept["saved"], *arrays, **options)
-            kept["upstream"] = upstream
         return kept["gradients"][position]
 
 
@@ -65,7 +67,10 @@ class JointPrimitive(Primitive):
         signature = inspect.signature(self.forward)
 
         def call(*args: Any, **options: Any) -> Any:
-            given = signature.bind(*args, **options).arguments
+            try:
+                given = signature.bind(*args, **options).arguments
+            except TypeError as error:
+                raise TypeError(f"{self}: {error}") from error
             inputs = [given.pop(name) for name in self.input_names]
             return self.apply(inputs, self.bind((), given))
 
@@ -115,7 +120,7 @@ def joint_primitive(
 
     def define(forward: Function) -> Function:
         op = JointPrimitive(forward, joint, composed, **traits)
-        function = functools.wraps(forward)(op.way_in())
+        function = functools.wraps(forward)(entrance(op))
         function.primitive = op  # type: ignore[attr-defined]
         return function
 

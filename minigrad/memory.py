@@ -49,6 +49,15 @@ def as_array(data: Any, dtype: Any = None) -> Array:
     return array.astype(np.float64) if array.dtype.kind in "iu" and not own else array
 
 
+def as_result(out: Any, op: Any) -> Array:
+    """What a forward returned, as an array. Errors: `TypeError` for anything but real numbers."""
+    array = np.asarray(out)
+    if isinstance(out, (tuple, list)) or array.dtype.kind not in "biuf":
+        kind = type(out).__name__
+        raise TypeError(f"{op}: a forward must return an array of real numbers, not a {kind}.")
+    return array
+
+
 class Variable(Operand):
     """An array, how it is read and written; `Tensor` adds the gradient and the graph.
 
@@ -94,6 +103,16 @@ class Variable(Operand):
             else:
                 x._token = x._token or object()
                 self._token = x._token
+
+    def _twin(self) -> Any:
+        """A tensor of its own for the same value and the same place in the graph."""
+        twin = self._wrap(self._data, self._node)
+        if self._token is _LENT:
+            twin._data = self._data.copy()
+        else:
+            self._token = self._token or object()
+            twin._token = self._token
+        return twin
 
     def _wrap(self, data: Array, node: Node | None = None) -> Any:
         """A new tensor around `data`, which is not copied."""

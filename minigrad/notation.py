@@ -1,4 +1,4 @@
-"""How things are written: formulas as text, in LaTeX and in MathML, and a tensor in one line.
+"""How things are written: formulas as text, in LaTeX and in MathML, a tensor in one line, subscripts.
 
 An expression is anything with an op, inputs and options, or a name; see `symbol`.
 """
@@ -6,6 +6,7 @@ An expression is anything with an op, inputs and options, or a name; see `symbol
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import ascii_letters
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,8 +80,13 @@ def _parts(x: Any) -> Sequence[Any]:
         return x
     if not getattr(x, "op", ""):
         return ()
-    options = x.options.values() if x.op in _NOTATIONS and x.op not in _SHAPING else ()
-    return (*x.inputs, *options)
+    if x.op in _SHAPING:
+        return tuple(x.inputs)
+    if x.op in _NOTATIONS:
+        return (*x.inputs, *x.options.values())
+    # Options that are symbols are written as arguments; of shapes it is enough that they fit.
+    symbols = [o for o in x.options.values() if getattr(o, "op", "shape") != "shape"]
+    return (*x.inputs, *symbols)
 
 
 def _combined(x: Any, parts: list[tuple[str, int]], style: int) -> tuple[str, int]:
@@ -89,7 +95,8 @@ def _combined(x: Any, parts: list[tuple[str, int]], style: int) -> tuple[str, in
         comma = "<mo>,</mo>" if style == 2 else ", "
         return _row(comma.join([text for text, _ in parts]), style), _TIGHTEST
     if not hasattr(x, "op"):
-        return _number(x, style), _TIGHTEST
+        negative = isinstance(x, (int, float)) and x < 0
+        return _number(x, style), _NOTATIONS["negative"].binds if negative else _TIGHTEST
     if not x.op:
         return write_name(x.name, style), _TIGHTEST
     notation = _NOTATIONS.get(x.op)
@@ -153,6 +160,27 @@ def _latex_text(text: str) -> str:
     return "".join(special.get(c) or (f"\\{c}" if c in "#$%&_{}" else c) for c in text)
 
 
+def explicit(subscripts: str, shapes: list[tuple[int, ...]]) -> str:
+    """einsum's subscripts with the output written out and letters in the place of "...".
+
+    >>> explicit("...ij,jk", [(7, 2, 3), (3, 4)])
+    'aij,jk->aik'
+    """
+    terms, arrow, out = subscripts.replace(" ", "").partition("->")
+    inputs = terms.split(",")
+    if len(inputs) != len(shapes):
+        raise ValueError(f"einsum: {subscripts!r} does not fit {len(shapes)} operands.")
+    extra = [len(s) + 3 - len(t) if "..." in t else 0 for t, s in zip(inputs, shapes, strict=True)]
+    free = [c for c in ascii_letters if c not in subscripts]
+    letters = "".join(free[: max(extra)])  # of the longest "..."; shorter ones have its end
+    ends = [letters[len(letters) - n :] for n in extra]
+    inputs = [t.replace("...", end) for t, end in zip(inputs, ends, strict=True)]
+    used = "".join(inputs)
+    alone = "".join(sorted(c for c in set(used) - set(letters) if used.count(c) == 1))
+    out = out.replace("...", letters) if arrow else letters + alone
+    return f"{','.join(inputs)}->{out}"
+
+
 def write_tensor(t: Any) -> str:
     """One line on a tensor: name, shape, dtype, values or their range, and the op it is from."""
     name = f" {t.name!r}" if t.name else ""
@@ -163,6 +191,16 @@ def write_tensor(t: Any) -> str:
     else:
         values = np.array2string(t._data, precision=4, separator=", ").replace("\n", "")
     return f"<Tensor{name} {t.shape} {t.dtype}: {values}{made}{wants}>"
+
+
+def describe(x: Any) -> str:
+    """Shape, dtype and name of an input, and the line that made it, for error messages."""
+    if not hasattr(x, "_data"):
+        return f"{np.shape(x)} {getattr(x, 'dtype', type(x).__name__)}"
+    name = f" {x._node.name!r}" if x._node and x._node.name else ""
+    line = x._node.line if x._node else None
+    where = f" (made in {line[0]}, line {line[1]})" if line else ""
+    return f"{x._data.shape} {x._data.dtype}{name}{where}"
 
 
 class Formula(NamedTuple):

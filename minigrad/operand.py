@@ -15,6 +15,21 @@ Axis = int | tuple[int, ...] | None
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 """How each primitive is called, by name: `minigrad.<name>`."""
 
+
+def as_primitive(op: Any) -> Any:
+    """The primitive of that name, or the one that a function calls.
+
+    Errors: `KeyError` if there is none of that name, `TypeError` for anything else.
+    """
+    found = FUNCTIONS.get(op) if isinstance(op, str) else op
+    found = getattr(found, "primitive", found)
+    if hasattr(found, "rules"):
+        return found
+    names = sorted(name for name, function in FUNCTIONS.items() if hasattr(function, "primitive"))
+    error = KeyError if isinstance(op, str) else TypeError
+    raise error(f"no primitive is called {op!r}; there are {names}.")
+
+
 # NumPy's names for what is called otherwise here.
 _ALIASES = {"absolute": "abs", "amax": "max", "amin": "min", "permute_dims": "transpose"}
 

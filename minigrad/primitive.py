@@ -11,6 +11,7 @@ import copy
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy import ndarray
 from minigrad.calls import REQUIRED, entrance
 from minigrad.graph import Node
 from minigrad.memory import Variable, refuse_lists_of_tensors
+from minigrad.notation import describe
 from minigrad.operand import FUNCTIONS, Operand
 from minigrad.rule import Function, Rule
 from minigrad.tape import record
@@ -46,6 +48,8 @@ class Primitive:
 
     def __init__(self, forward: Function, rules: Sequence[Function | None], **traits: Any) -> None:
         """`traits` are the attributes above; `primitive` explains them."""
+        if unknown := traits.keys() - Primitive.__annotations__.keys():
+            raise TypeError(f"{forward.__name__}: a primitive has no {', '.join(unknown)}.")
         vars(self).update(traits)
         code = forward.__code__
         positional = code.co_varnames[: code.co_argcount]
@@ -93,9 +97,8 @@ class Primitive:
                 raise TypeError(f"{self} has no option {name!r}; there are {[*self.defaults]}.")
             if value is REQUIRED:
                 raise TypeError(f"{self} needs {name}=.")
-            if isinstance(
-                value, (list, tuple, ndarray)
-            ):  # nobody shall change it before the backward
+            # Nobody shall change an option before the backward, nor lose a gradient in it.
+            if isinstance(value, (list, tuple, ndarray)):
                 refuse_lists_of_tensors(value)
                 bound[name] = copy.deepcopy(value)
             elif isinstance(value, Variable):
@@ -155,19 +158,10 @@ class Primitive:
     def explained(self, error: Exception, inputs: Sequence[Any]) -> Exception:
         """The error of a forward, with the op, what it got and what it expects."""
         names = self.input_names * len(inputs) if self.many else self.input_names
-        got = ", ".join(f"{n} {_described(x)}" for n, x in zip(names, inputs, strict=True))
+        got = ", ".join(f"{n} {describe(x)}" for n, x in zip(names, inputs, strict=True))
         kind = next(k for k in (ValueError, TypeError, IndexError) if isinstance(error, k))
         said = str(error).removeprefix(f"{self}: ")
         return kind(f"{self}: {said}\n  got: {got}\n  expected: {self.expects}")
-
-
-def _described(x: Any) -> str:
-    if not isinstance(x, Variable):
-        return f"{np.shape(x)} {getattr(x, 'dtype', type(x).__name__)}"
-    name = f" {x._node.name!r}" if x._node and x._node.name else ""
-    line = x._node.line if x._node else None
-    where = f" (made in {line[0]}, line {line[1]})" if line else ""
-    return f"{x._data.shape} {x._data.dtype}{name}{where}"
 
 
 def primitive(*rules: Function | None, **traits: Any) -> Callable[[Function], Function]:
@@ -181,7 +175,7 @@ def primitive(*rules: Function | None, **traits: Any) -> Callable[[Function], Fu
         expects: what the inputs must be, for error messages.
         composed: an equal composition of NumPy functions, where the forward itself cannot be run
             on symbols because it branches on values or is an algorithm.
-        called: how it is called, where that is not simply inputs and options: called(op, ...).
+        called: how it is called, where that is not simply inputs and options: called(call, ...).
         otherwise: what makes the result where the forward returns NotImplemented.
         no_second: why it has no second derivative, if so.
 
@@ -199,6 +193,8 @@ def primitive(*rules: Function | None, **traits: Any) -> Callable[[Function], Fu
     """
 
     def define(forward: Function) -> Function:
+        if not isinstance(forward, FunctionType):
+            raise TypeError("write @primitive(rule, example=...) above the def of the forward.")
         op = Primitive(forward, rules, **traits)
         function = functools.wraps(forward)(entrance(op))
         function.primitive = op  # type: ignore[attr-defined]

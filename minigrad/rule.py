@@ -45,6 +45,7 @@ class Rule:
             if name not in op.defaults:
                 raise TypeError(f"{op}: a rule asks for {name!r}; options are {[*op.defaults]}.")
         self.places = [place for kind, place in self.sources if kind == "array"]
+        # The two kinds of rule that most ops have are called without any detour.
         self.bare = not self.sources and not self.options
         one = len(self.sources) == len(self.places) == 1 and not self.options and not op.many
         self.only = self.places[0] if one else -1

@@ -12,8 +12,8 @@ from typing import Any
 
 from minigrad.calls import REQUIRED
 from minigrad.notation import Formula, write
-from minigrad.operand import Operand
-from minigrad.primitive import PRIMITIVES, Primitive
+from minigrad.operand import Operand, as_primitive
+from minigrad.primitive import Primitive
 from minigrad.rule import Function
 
 
@@ -49,6 +49,12 @@ class Symbol(Operand):
     def shape(self) -> Symbol:
         """The shape, itself a symbol."""
         return _applied("shape", [self], {})
+
+    # A rule must not go through a symbol's entries or ask whether it is true: it stands for all.
+    __iter__ = None
+
+    def __bool__(self) -> bool:
+        raise TypeError("a formula must not depend on values; write where(condition, a, b).")
 
     def __str__(self) -> str:
         return self.text()
@@ -104,28 +110,23 @@ def formula(op: str | Primitive | Function, names: dict[str, str] | None = None)
     ∂L/∂Q = G bᵀ
     ∂L/∂b = Qᵀ G
     """
-    if isinstance(op, str):
-        if op not in PRIMITIVES:
-            raise KeyError(f"no primitive is called {op!r}; there are {sorted(PRIMITIVES)}.")
-        op = PRIMITIVES[op]
-    op = getattr(op, "primitive", op)
-    assert isinstance(op, Primitive)
-    called = {name: name for name in op.input_names}
+    found: Primitive = as_primitive(op)
+    called = {name: name for name in found.input_names}
     called["out"] = "y" if "y" not in called else "out"
     called |= names or {}
     values: dict[str, Any] = {name: Symbol(text) for name, text in called.items()}
-    inputs = [values[name] for name in op.input_names]
-    options = {n: Symbol(n) if v is REQUIRED else v for n, v in op.defaults.items()}
+    inputs = [values[name] for name in found.input_names]
+    options = {n: Symbol(n) if v is REQUIRED else v for n, v in found.defaults.items()}
     try:
-        forward = (op.composed or op.forward)(*inputs, **options)
+        forward = (found.composed or found.forward)(*inputs, **options)
     except (TypeError, AttributeError, ValueError):
-        forward = _applied(op.name, inputs, options)
-    values |= {f"{n}_shape": _applied("shape", [values[n]], {}) for n in op.input_names}
+        forward = _applied(found.name, inputs, options)
+    values |= {f"{n}_shape": _applied("shape", [values[n]], {}) for n in found.input_names}
     values["index"] = Symbol("k")
     rules = {}
-    for name, rule in zip(op.input_names, op.rules, strict=True):
+    for name, rule in zip(found.input_names, found.rules, strict=True):
         if rule is not None:
             asked = [values[a] for a in rule.asks]
             chosen = {n: options[n] for n in rule.options}
             rules[name] = rule.function(Symbol("G"), *asked, **chosen)
-    return Formula(op.name, called["out"], forward, rules, called)
+    return Formula(found.name, called["out"], forward, rules, called)

@@ -17,7 +17,7 @@ from numpy import ndarray
 
 from minigrad import modes
 from minigrad.graph import Node, history, leading_to
-from minigrad.memory import Array, Variable, keep, owned
+from minigrad.memory import Array, Variable, as_result, keep, owned
 
 if TYPE_CHECKING:
     from minigrad.primitive import Primitive
@@ -40,7 +40,7 @@ def record(
     `places` says what to keep, as `Primitive.places` has it; None if no input has a gradient.
     """
     if type(out) is not ndarray:
-        out = np.asarray(out)
+        out = as_result(out, op)
     result = like._wrap(out)
     if out.base is not None:
         result._share(inputs)
@@ -85,8 +85,8 @@ def walk(  # noqa: C901 - one loop, told in one piece
             upstream = node.hooked(upstream)
         if node in targets if targets is not None else op is None or node.retain:
             found[node] = upstream
-        if op is None:
-            continue
+        if op is None or (wanted is not None and wanted.isdisjoint(node.inputs)):
+            continue  # a leaf, or a target whose own record is not used
         if node.kept is None:
             raise RuntimeError(
                 f"backward went through {node} before and let go what its rules need. Pass "
@@ -109,6 +109,8 @@ def walk(  # noqa: C901 - one loop, told in one piece
             pending[serial] = parent, contribution
         if release:
             node.kept = None
+        elif isinstance(node.kept, dict):
+            node.kept.pop("gradients", None)  # of a joint rule, for this walk only
     return found
 
 
@@ -116,8 +118,6 @@ def _add(before: Any, contribution: Any) -> Any:
     total = before + contribution
     return np.asarray(total) if isinstance(total, np.generic) else total  # 0-d sums are scalars
 
-
-# ------------------------------------------------------------------------------ backward and grad
 
 _delivery = threading.Lock()  # two threads may deliver to the same leaf
 
@@ -192,7 +192,9 @@ def _answer(x: Variable, found: dict[Node, Any], position: int, allow_unused: bo
             f"input {position} ({x._node or 'never recorded'}) does not lead to the outputs. "
             "Set requires_grad=True before using it, or pass allow_unused=True to get None."
         )
-    return x._wrap(total.copy()) if isinstance(total, ndarray) else total
+    if isinstance(total, Variable):
+        return total._twin()
+    return None if total is None else x._wrap(total.copy())
 
 
 def _recorded(root: Variable, call: str) -> Node:

@@ -1,7 +1,7 @@
 """The tensor: an array, its gradient and its name, and how operators and NumPy reach primitives.
 
-Every method here hands over to the primitive of the same name; what the primitives compute is
-told in `ops`, and how the results are recorded in `tape`.
+Operators, and the methods that are primitives, come from `operand`; how values are shared and
+read, from `memory`. What the primitives compute is told in `ops`, how they are recorded in `tape`.
 """
 
 from __future__ import annotations

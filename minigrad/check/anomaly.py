@@ -40,7 +40,7 @@ def detect_anomaly() -> modes.Switch:
     """Raises `FloatingPointError` at the first op inside whose value or gradient is not finite.
 
     First means that what went into it was finite. The −inf of a mask is no anomaly: it is the
-    user's own, and the op that brought it in is not to blame.
+    user's own, and the op that brought it in is not to blame; nor is a NaN in a leaf.
 
     >>> import minigrad
     >>> with detect_anomaly(), np.errstate(invalid="ignore"):  # doctest: +ELLIPSIS
@@ -52,24 +52,21 @@ def detect_anomaly() -> modes.Switch:
 
 
 def _new_fault(before: Iterable[Any], after: Any) -> str | None:
-    nan, infinite = _faults(after)
-    if not (nan or infinite):
-        return None
-    earlier = [_faults(value) for value in before]
-    had_nan = any(was_nan for was_nan, _ in earlier)
-    if nan and not had_nan:
-        return "NaN"
-    if infinite and not had_nan and not any(was_infinite for _, was_infinite in earlier):
-        return "infinity"
-    return None
+    """The first of the faults of the result that none of the inputs had, or a NaN before it."""
+    earlier = set().union(*[_faults(value) for value in before])
+    if "infinity" in earlier:
+        earlier.add("-infinity")
+    new = _faults(after) - earlier if "NaN" not in earlier else set()
+    return min(new, default=None, key=["NaN", "infinity", "-infinity"].index)
 
 
-def _faults(value: Any) -> tuple[bool, bool]:
-    """Whether there is a NaN, and whether there is an infinity."""
+def _faults(value: Any) -> set[str]:
+    """Which of NaN, infinity and -infinity are in there."""
     data = value._data if isinstance(value, Variable) else value
     if not isinstance(data, (float, np.ndarray, np.generic)):
-        return False, False
+        return set()
     array = np.asarray(data)
     if array.dtype.kind != "f":
-        return False, False
-    return bool(np.isnan(array).any()), bool(np.isinf(array).any())
+        return set()
+    tests: dict[str, Any] = {"NaN": np.isnan, "infinity": np.isposinf, "-infinity": np.isneginf}
+    return {name for name, test in tests.items() if test(array).any()}

@@ -53,7 +53,7 @@ class InputReport:
     def unresolved(self) -> int:
         """How many entries drown in the noise of the differences, whatever the seed."""
         size = np.maximum(np.abs(self.analytic), np.abs(self.numeric))
-        return int(((size <= self.noise) & (self.noise > 0)).all(axis=0).sum())
+        return int(((1e-3 * size <= self.noise) & (self.noise > 0)).all(axis=0).sum())
 
     @property
     def relative_error(self) -> Array:
@@ -68,6 +68,8 @@ class InputReport:
         error = np.nan_to_num(self.relative_error, nan=np.inf)
         if self.wrong.any():
             error = np.where(self.wrong, error, -1.0)
+        if self.wrong[0].any():
+            error[1:] = -1.0
         seed, *index = np.unravel_index(int(error.argmax()), error.shape)
         return int(seed), tuple([int(i) for i in index])
 
@@ -83,7 +85,11 @@ class InputReport:
         )
         kinks = int(self.kinks.any(axis=0).sum())
         notes = f"; kink here in {kinks} entries: not differentiable" if kinks else ""
-        notes += f"; {self.unresolved} entries drown in noise" if self.unresolved else ""
+        notes += (
+            f"; {self.unresolved} entries too noisy to judge within a thousandth"
+            if self.unresolved
+            else ""
+        )
         if self.ok:
             return f"{head}: right; the largest error is at {where or 'its value'}: {values}{notes}"
         count = int(self.wrong.any(axis=0).sum())
@@ -236,6 +242,9 @@ class _Check:
         with enable_grad():  # the function may itself be a gradient
             outputs = _several(self.fn(*self.tensors()))
         rows = [np.ravel(np.asarray(out)).astype(np.float64) for out in outputs]
+        # Rounding on the way to an entry may be as large as that of its tensor's largest one.
+        largest = [np.abs(row).max(initial=0.0, where=np.isfinite(row)) for row in rows]
+        self.scale = np.repeat(largest, [row.size for row in rows])
         return np.concatenate(rows) if rows else np.zeros(0)
 
     def run(self) -> Report:
@@ -264,7 +273,7 @@ class _Check:
                 row = found.numeric[0]
                 worst = row.flat[int(np.abs(row).argmax())]
                 report.problem = f"no gradient reached input {place} (numerical {worst:.15g})"
-            found.shares = _what_they_share(found, behind.get(place))
+            found.shares = _what_they_share(found, *behind[place])
             report.inputs.append(found)
         return report
 
@@ -338,26 +347,28 @@ class _Check:
             return result
 
         central, wide = slope(-1, 1), slope(-2, 2)
-        # Rounding on the way to a result may be as large as that of the largest one.
-        touched = (rows[-1] != rows[1]) * np.abs(base).max(initial=0.0, where=np.isfinite(base))
+        touched = (rows[-1] != rows[1]) * self.scale
         rounding = np.abs(upstream) @ touched * (2 * np.finfo(np.float64).eps / step)
         left, right = slope(-1, 0), slope(0, 1)
         jump, wide_jump = np.abs(right - left), np.abs(slope(0, 2) - slope(-2, 0))
         size = np.abs(left) + np.abs(right)
         # A smooth function's jump doubles with the step; a kink's stays.
-        kink = (jump > 1e-3 * size) & (jump > 100 * rounding) & (wide_jump < 1.5 * jump)
+        kink = (jump > 1e-3 * size) & (jump > 100 * rounding)
+        # Beside a kink, the slope goes on as it is on one side of the point and not on the other.
+        bends = np.abs(left - slope(-2, -1)), np.abs(slope(1, 2) - right)
+        one_sided = np.minimum(*bends) < 0.1 * np.maximum(*bends)
+        kink &= (wide_jump < 1.5 * jump) | one_sided
         return central, rounding + np.abs(central - wide), left, right, kink
 
 
-def _what_they_share(found: InputReport, behind: tuple[Node, list[Node]] | None) -> str:
+def _what_they_share(found: InputReport, leaf: Node, graph: list[Node]) -> str:
     """What the wrong entries have in common: a repeated index, a slice of an axis, or nothing."""
     wrong = np.asarray(found.wrong.any(axis=0))
     if not wrong.any() or wrong.ndim == 0:
         return ""
-    if behind is not None:
-        repeated = _repeated(*behind)
-        if repeated is not None and (wrong <= repeated).all():
-            return "only where an index names an entry more than once"
+    repeated = _repeated(leaf, graph)
+    if repeated is not None and (wrong <= repeated).all():
+        return "only where an index names an entry more than once"
     if wrong.all():
         return "all of them"
     for axis in range(wrong.ndim):

@@ -16,6 +16,7 @@ import numpy as np
 from minigrad.calls import entrance
 from minigrad.check.differences import Report, gradcheck, gradgradcheck
 from minigrad.memory import Array
+from minigrad.operand import as_primitive
 from minigrad.primitive import PRIMITIVES, Primitive
 from minigrad.tape import grad
 from minigrad.tensor import Tensor
@@ -99,8 +100,7 @@ def check_primitive(op: Primitive | Callable[..., Any] | str, *, seed: int = 0) 
     >>> check_primitive("softmax").ok
     True
     """
-    found = PRIMITIVES[op] if isinstance(op, str) else getattr(op, "primitive", op)
-    assert isinstance(found, Primitive)
+    found: Primitive = as_primitive(op)
     result = CheckResult(found.name, 0, 0.0, None if found.no_second else 0.0)
     try:
         for case in cases_of(found, np.random.default_rng(seed)):

@@ -84,7 +84,7 @@ def negative(x: Any) -> Any:
 
 
 @primitive(
-    lambda g, a, b: g * b * a ** (1 * b - (b != 0)),
+    lambda g, a, b: g * b * a ** (1 * b - (b != 0)),  # 1 * b makes a number of a bool
     lambda g, a, out: np.where(out == 0, 0.0, g * out * np.log(np.where(a > 0, a, np.nan))),
     example=lambda rng: [
         (rng.uniform(0.5, 2, (2, 3)), rng.normal(size=(2, 3))),
@@ -104,12 +104,12 @@ def power(a: Any, b: Any) -> Any:
     return np.power(a, b)
 
 
-def _by_number(op: Any, x: Any, factor: Any) -> Any:
+def _by_number(call: Any, x: Any, factor: Any) -> Any:
     if type(factor) is float:
-        return op(x, factor)
+        return call(x, factor)
     if isinstance(factor, Variable) or np.ndim(factor) != 0:
         raise TypeError("scale takes a number; write x * factor for a factor with a gradient.")
-    return op(x, float(factor))
+    return call(x, float(factor))
 
 
 @primitive(
@@ -357,11 +357,11 @@ def masked_fill(x: Any, mask: Any, value: float) -> Any:
     return np.where(mask, float(value), x)
 
 
-def _as_float(op: Any, x: Any, dtype: Any) -> Any:
+def _as_float(call: Any, x: Any, dtype: Any) -> Any:
     recorded = isinstance(x, Variable) and x._node is not None and x._node.requires_grad
     if recorded and np.dtype(dtype).kind != "f":
         raise TypeError(f"astype: {dtype} has no gradient; detach() the tensor first.")
-    return op(x, dtype)
+    return call(x, dtype)
 
 
 @primitive(lambda g: g, example=lambda rng: (rng.normal(size=(2, 3)), np.float64), called=_as_float)

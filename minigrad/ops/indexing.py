@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.memory import Variable
+from minigrad.operand import Operand
 from minigrad.primitive import primitive
 from minigrad.symbol import opaque
 
@@ -20,15 +21,21 @@ def frozen(index: Any) -> Any:
     return np.array(index) if isinstance(index, (list, np.ndarray)) else index
 
 
+def _names_once(index: Any) -> bool:
+    """Whether no entry can be named twice: slices, numbers and boolean masks."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(np.ndim(p) == 0 or np.asarray(p).dtype == bool for p in parts)
+
+
 def _integers(op: str, indices: Any) -> Any:
     found = frozen(indices)
     if np.asarray(found).dtype == bool:
         raise TypeError(f"{op}: positions are integers, not bool; a mask goes as x[mask].")
-    return found
+    return found if isinstance(found, Operand) else np.asarray(found)
 
 
-def _called(op: Any, x: Any, index: Any) -> Any:
-    return op(x, frozen(index))
+def _called(call: Any, x: Any, index: Any) -> Any:
+    return call(x, frozen(index))
 
 
 @primitive(
@@ -58,7 +65,7 @@ def getitem(x: Any, index: Any) -> Any:
         (rng.normal(size=4), (3,), [0, 2, 0, -1]),
         (rng.normal(size=2), (3, 2), 1),
     ],
-    called=lambda op, x, shape, index: op(x, shape, frozen(index)),
+    called=lambda call, x, shape, index: call(x, shape, frozen(index)),
 )
 def scatter_add(x: Any, shape: tuple[int, ...], index: Any) -> Any:
     """An array of zeros of `shape` to which x is added at `index`, as often as it is named.
@@ -67,7 +74,10 @@ def scatter_add(x: Any, shape: tuple[int, ...], index: Any) -> Any:
     array([101.,   0.,  10.])
     """
     total = np.zeros(shape, x.dtype)
-    np.add.at(total, index, x)
+    if _names_once(index):
+        total[index] = x
+    else:
+        np.add.at(total, index, x)
     return total
 
 
@@ -87,7 +97,7 @@ def positions(indices: Any, axis: int | None, shape: tuple[int, ...]) -> Any:
         (rng.normal(size=(3, 4)), np.array([[3, 0], [3, -1]]), -1),
     ],
     expects="integers within the axis",
-    called=lambda op, x, indices, axis=None: op(x, _integers("take", indices), axis),
+    called=lambda call, x, indices, axis=None: call(x, _integers("take", indices), axis),
 )
 def take(x: Any, indices: Any, axis: int | None = None) -> Any:
     """The entries at integer positions along an axis, or of all entries in a row.
@@ -103,7 +113,7 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Any:
     lambda g, weight_shape, *, indices: scatter_add(g, weight_shape, indices),
     example=lambda rng: (rng.normal(size=(5, 3)), np.array([[4, 0], [4, 2]])),
     expects="integers that each name a row",
-    called=lambda op, weight, indices: op(weight, _integers("embedding", indices)),
+    called=lambda call, weight, indices: call(weight, _integers("embedding", indices)),
 )
 def embedding(weight: Any, indices: Any) -> Any:
     """The rows of a table: weight (n, width) at integer indices (...) gives (..., width).

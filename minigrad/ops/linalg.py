@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.notation import explicit
 from minigrad.operand import FUNCTIONS
 from minigrad.primitive import PRIMITIVES, primitive
 from minigrad.symbol import opaque
@@ -60,32 +61,11 @@ def matrix_transpose(x: Any) -> Any:
     return x.mT
 
 
-def _called(op: Any, *args: Any, subscripts: str = "") -> Any:
-    subscripts, *operands = args if not subscripts else (subscripts, *args)
+def _called(call: Any, *args: Any, subscripts: Any = None, optimize: Any = True) -> Any:
+    subscripts, *operands = (subscripts or "", *args) if subscripts or not args else args
     if not isinstance(subscripts, str):
         raise TypeError("einsum: the subscripts come first, as in einsum('ij,jk->ik', a, b).")
-    return op(*operands, subscripts=explicit(subscripts, [np.shape(x) for x in operands]))
-
-
-def explicit(subscripts: str, shapes: list[tuple[int, ...]]) -> str:
-    """The subscripts with the output written out and letters in the place of "...".
-
-    >>> explicit("...ij,jk", [(7, 2, 3), (3, 4)])
-    'aij,jk->aik'
-    """
-    terms, arrow, out = subscripts.replace(" ", "").partition("->")
-    inputs = terms.split(",")
-    if len(inputs) != len(shapes):
-        raise ValueError(f"einsum: {subscripts!r} does not fit {len(shapes)} operands.")
-    extra = [len(s) + 3 - len(t) if "..." in t else 0 for t, s in zip(inputs, shapes, strict=True)]
-    free = [c for c in ascii_letters if c not in subscripts]
-    letters = "".join(free[: max(extra)])  # of the longest "..."; shorter ones have its end
-    ends = [letters[len(letters) - n :] for n in extra]
-    inputs = [t.replace("...", end) for t, end in zip(inputs, ends, strict=True)]
-    used = "".join(inputs)
-    alone = "".join(sorted(c for c in set(used) - set(letters) if used.count(c) == 1))
-    out = out.replace("...", letters) if arrow else letters + alone
-    return f"{','.join(inputs)}->{out}"
+    return call(*operands, subscripts=explicit(subscripts, [np.shape(x) for x in operands]))
 
 
 @opaque

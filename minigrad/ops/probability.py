@@ -22,7 +22,8 @@ def _cases(rng: np.random.Generator) -> list[Any]:
 
 
 # A row of −inf alone has this as its largest score, so that no inf − inf turns up.
-_LOWEST = {np.dtype(kind): np.finfo(kind).min for kind in (np.float16, np.float32, np.float64)}
+_FLOATS = (np.float16, np.float32, np.float64, np.longdouble)
+_LOWEST = {np.dtype(kind): np.finfo(kind).min for kind in _FLOATS}
 
 
 def _shifted(x: Any, axis: Axis) -> Any:
@@ -78,9 +79,10 @@ def logsumexp(x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     >>> logsumexp(np.array([1000.0, 1000.0]))
     array(1000.69314718)
     """
-    shifted, top = _shifted(x, axis)
+    top = np.max(x, axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):  # log 0 is what −inf means here
-        total = np.log(np.exp(shifted).sum(axis=axis, keepdims=True)) + top
+        total = np.log(np.exp(x - top).sum(axis=axis, keepdims=True)) + top
     return total if keepdims else total.squeeze(axis)
 
 
