@@ -1,4 +1,4 @@
-"""How things are written: formulas as text, in LaTeX and in MathML, a tensor in one line, subscripts.
+"""How things are written: formulas as text, LaTeX and MathML, a tensor in one line, subscripts.
 
 An expression is anything with an op, inputs and options, or a name; see `symbol`.
 """

@@ -189,3 +189,29 @@ def test_g12_a_random_function_is_called_not_deterministic() -> None:
             assert not report.ok
             assert "not deterministic" in str(report)
             assert "wrong" not in str(report)
+
+
+def test_an_example_whose_gradient_drowns_in_noise_proves_nothing() -> None:
+    """A softmax at ±3000 is flat, so that a rule of zeros would pass there."""
+
+    @minigrad.primitive(lambda g: g * 0, example=lambda rng: (rng.normal(size=(2, 3)) * 3000,))
+    def flat(x: Any) -> Any:
+        return minigrad.softmax(x)
+
+    assert "stands out of the noise" in minigrad.check_primitive(flat).problem
+
+
+def test_a_large_result_beside_a_wrong_gradient_does_not_hide_it() -> None:
+    @minigrad.primitive(lambda g: 5 * g)
+    def twice(x: Any) -> Any:
+        return 2 * x
+
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    assert not gradcheck(lambda t: (twice(t), Tensor([1e12])), [x], raise_exception=False)
+
+
+def test_a_kink_within_the_step_is_no_mistake() -> None:
+    for place in np.linspace(-2e-5, 2e-5, 41):
+        x = Tensor([place], requires_grad=True)
+        for function in (minigrad.relu, minigrad.abs, lambda t: minigrad.clip(t, 0.0, 1.0)):
+            assert gradcheck(function, [x], raise_exception=False), place

@@ -23,7 +23,7 @@ class _Anomaly(modes.Watcher):
         fault = _new_fault([*inputs, *options.values()], result)
         if fault:
             raise FloatingPointError(
-                f"{op} made the first {fault}; what went in was finite. {file}, line {line}"
+                f"{op} made the first {fault}; none of it went in. {file}, line {line}"
             )
 
     def passed(self, node: Any, position: int, upstream: Any, contribution: Any) -> None:
@@ -32,7 +32,7 @@ class _Anomaly(modes.Watcher):
             name = node.primitive.input_names[0 if node.primitive.many else position]
             raise FloatingPointError(
                 f"the rule of {node.primitive} for {name} made the first {fault} on the way back; "
-                f"the gradient that came in was finite. It belongs to {node}."
+                f"the gradient that came in had none. It belongs to {node}."
             )
 
 
@@ -46,7 +46,7 @@ def detect_anomaly() -> modes.Switch:
     >>> with detect_anomaly(), np.errstate(invalid="ignore"):  # doctest: +ELLIPSIS
     ...     minigrad.log(minigrad.Tensor(-1.0))
     Traceback (most recent call last):
-    FloatingPointError: log made the first NaN; what went in was finite. ...
+    FloatingPointError: log made the first NaN; none of it went in. ...
     """
     return modes.watch(_Anomaly())
 

@@ -239,7 +239,7 @@ class _Check:
 
     def value(self) -> Array:
         """All results at the present point, in one row."""
-        with enable_grad():  # the function may itself be a gradient
+        with enable_grad(), np.errstate(invalid="ignore"):  # it may itself be a gradient
             outputs = _several(self.fn(*self.tensors()))
         rows = [np.ravel(np.asarray(out)).astype(np.float64) for out in outputs]
         # Rounding on the way to an entry may be as large as that of its tensor's largest one.
@@ -273,6 +273,11 @@ class _Check:
                 row = found.numeric[0]
                 worst = row.flat[int(np.abs(row).argmax())]
                 report.problem = f"no gradient reached input {place} (numerical {worst:.15g})"
+            if np.isfinite(found.analytic).all() and not np.isfinite(found.numeric).all():
+                report.problem = (
+                    f"the function is not finite one step from input {place}; pass a smaller eps"
+                )
+                return report
             found.shares = _what_they_share(found, *behind[place])
             report.inputs.append(found)
         return report

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.operand import FUNCTIONS, Axis
+from minigrad.operand import FUNCTIONS, Axis, Operand
 from minigrad.primitive import primitive
 from minigrad.symbol import opaque
 
@@ -164,6 +164,9 @@ def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Any]:
     >>> [part.tolist() for part in split(np.arange(5.0), [2, 3])]
     [[0.0, 1.0], [2.0], [3.0, 4.0]]
     """
+    x = x if isinstance(x, Operand) else np.asarray(x)
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"split: axis {axis} is out of bounds for shape {x.shape}.")
     n = x.shape[axis]
     if isinstance(sections, (int, np.integer)):
         if sections < 1 or n % sections:

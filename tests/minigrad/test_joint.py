@@ -91,6 +91,31 @@ def test_a_composition_that_differs_is_caught() -> None:
     assert "composed" in check_primitive(product).problem
 
 
+@joint_primitive(lambda g, saved, a, b: (g * saved / a, g * saved / b), composed=lambda a, b: a * b)
+def product(a: Any, b: Any) -> Any:
+    """A product that divides on the way back."""
+    return a * b, a * b
+
+
+def test_its_recorded_gradients_are_partial_also_where_inputs_depend_on_each_other() -> None:
+    x = Tensor(3.0, requires_grad=True)
+    (alone,) = grad(product(x, x), x, create_graph=True)
+    assert float(alone) == 6.0
+    (behind,) = grad(product(x, 2 * x), x, create_graph=True)
+    assert float(behind) == 12.0
+
+
+def test_a_second_walk_over_a_retained_graph_computes_anew() -> None:
+    a, b = Tensor([1.0, 2.0], requires_grad=True), Tensor([3.0, 4.0], requires_grad=True)
+    out, upstream = product(a, b), np.ones(2)
+    out.backward(upstream, retain_graph=True)
+    a.grad = None
+    upstream[:] = 10.0
+    out.backward(upstream, retain_graph=True)
+    assert gradient_of(a).tolist() == [30.0, 40.0]
+    assert "gradients" not in out._node.kept
+
+
 def test_what_was_saved_goes_when_the_walk_is_done(leaves: list[Tensor]) -> None:
     out = attend(*leaves)
     node = out._node

@@ -703,3 +703,18 @@ def test_threads_may_run_backward_over_the_same_leaves() -> None:
         sys.setswitchinterval(before)
     assert not failures
     assert_same(gradient_of(shared), np.full(20_000, rounds * (0 + 1 + 2 + 3 + 4.0)))
+
+
+def test_a_target_at_which_the_walk_ends_keeps_its_own_record() -> None:
+    x = leaf([1.0, 2.0])
+    y = minigrad.exp(x)
+    grad(y.sum(), y)
+    y.backward(np.ones(2))
+    assert_close(gradient_of(x), np.exp([1.0, 2.0]))
+
+
+def test_each_input_gets_a_gradient_tensor_of_its_own() -> None:
+    a, b = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    first, second = grad((a + b).sum(), [a, b], create_graph=True)
+    first.data[0] = 5.0
+    assert_same(second, [1.0, 1.0])
