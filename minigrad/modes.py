@@ -127,13 +127,14 @@ _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _INSIDE = (_HERE, os.path.join(os.path.dirname(_HERE[:-1]), "attention") + os.sep)
 
 
-def _is_own(file: str) -> bool:
+def is_own(file: str) -> bool:
+    """Whether a source file belongs to the package; its lessons do not."""
     return file.startswith(_INSIDE) and not file.startswith(_HERE + "_examples")
 
 
 def user_line() -> tuple[str, int]:
     """File and line of the innermost frame that does not belong to the package itself."""
     frame = sys._getframe(1)
-    while _is_own(frame.f_code.co_filename) and frame.f_back is not None:
+    while is_own(frame.f_code.co_filename) and frame.f_back is not None:
         frame = frame.f_back
     return frame.f_code.co_filename, frame.f_lineno

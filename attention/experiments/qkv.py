@@ -213,6 +213,9 @@ def _assemble(source: str, arrays: Mapping[str, Array]) -> QKV:
     """Find Q, K and V among the arrays of a file, lift them, and hold their shapes together."""
     parts = {part: _numbers(part, _find(part, arrays)) for part in NAMES}
     _check_shapes(parts)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(parts["Q"] @ parts["K"].mT).all():
+            raise QKVError(f"Q and K are so large that their products overflow {parts['Q'].dtype}")
     weights = arrays.get("weights")
     if weights is not None:
         weights = _numbers("weights", weights)

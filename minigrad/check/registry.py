@@ -7,6 +7,7 @@ run in float32. So a new primitive is tested without anyone writing a test for i
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from minigrad.calls import entrance
 from minigrad.check.differences import Report, gradcheck, gradgradcheck
 from minigrad.memory import Array
+from minigrad.modes import is_own
 from minigrad.operand import as_primitive
 from minigrad.primitive import PRIMITIVES, Primitive
 from minigrad.tape import grad
@@ -112,8 +114,15 @@ def check_primitive(op: Primitive | Callable[..., Any] | str, *, seed: int = 0) 
     except BrokenError as broken:
         result.problem = str(broken)
     except Exception as error:  # a student's code may raise anything
-        result.problem = f"{type(error).__name__}: {error}"
+        result.problem = f"{type(error).__name__}: {error}{_place_of(error)}"
     return result
+
+
+def _place_of(error: Exception) -> str:
+    """The last line that the error came through in the user's own file, if there is one."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if not is_own(f.filename) and "site-packages" not in f.filename]
+    return f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
 
 
 def check_primitives(

@@ -158,7 +158,7 @@ def _table(ops: Sequence[Primitive], results: Sequence[CheckResult], texts: Text
         table.add_row(
             Text(result.name),
             str(result.cases),
-            f"{result.first:.0e}",
+            f"{result.first:.0e}" if result.resolved else "–",
             _second(result, texts.none),
             _verdict(op, result, texts),
         )
