@@ -112,12 +112,12 @@ def _of_two(op: Primitive) -> Function:  # noqa: C901 - written out, as it is ru
                 wanted = 1
         elif type(a) is float:
             x = left = a
-        if isinstance(b, Variable):
+        if type(b) is float:
+            y = right = b
+        elif isinstance(b, Variable):
             like, y, right = b, b._data, b._node
             if right is not None and right.requires_grad:
                 wanted |= 2
-        elif type(b) is float:
-            y = right = b
         if like is None or left is None or right is None:
             return op.apply((a, b), defaults)
         try:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from minigrad.primitive import Primitive
 
 
-_mode = modes.current.get
+_mode, _PLAIN = modes.current.get, modes.PLAIN
 
 
 def record(
@@ -48,7 +48,7 @@ def record(
     if places is not None and mode.recording:
         kept = keep(places, inputs, result) if places else nodes  # numbers stand there
         result._node = Node(out.shape, out.dtype, True, op, nodes, kept, options)
-    if mode is not modes.PLAIN:
+    if mode is not _PLAIN:
         if mode.scope and result._node is not None:
             result._node.scope = mode.scope
         for watcher in mode.watchers:

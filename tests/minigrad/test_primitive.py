@@ -198,3 +198,9 @@ def test_every_primitive_has_a_docstring_of_one_sentence_an_example_and_what_it_
 )
 def test_the_registry_has_it(name: str) -> None:
     assert name in PRIMITIVES
+
+
+def test_every_primitive_is_a_function_of_the_package() -> None:
+    for name in minigrad.PRIMITIVES:
+        assert getattr(minigrad, name).primitive is minigrad.PRIMITIVES[name]
+        assert name in minigrad.__all__
