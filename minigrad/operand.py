@@ -154,13 +154,21 @@ class Operand:
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
         return self._op("transpose", order)
 
-    def reshape(self, *shape: Any) -> Self:
-        """The same entries in another shape (a tuple or several numbers); one may be −1."""
-        return self._op("reshape", shape[0] if len(shape) == 1 else shape)
+    def permute(self, *axes: Any) -> Self:
+        """The same as `transpose`."""
+        return self.transpose(*axes)
 
     def swapaxes(self, axis1: int, axis2: int) -> Self:
         """Two axes swapped."""
         return self._op("swapaxes", axis1, axis2)
+
+    def reshape(self, *shape: Any) -> Self:
+        """The same entries in another shape (a tuple or several numbers); one may be −1."""
+        return self._op("reshape", shape[0] if len(shape) == 1 else shape)
+
+    def flatten(self) -> Self:
+        """All entries along one axis."""
+        return self._op("reshape", -1)
 
     def broadcast_to(self, shape: tuple[int, ...]) -> Self:
         """Repeated along axes of length 1 and new leading axes."""
@@ -174,9 +182,13 @@ class Operand:
         """With a new axis of length 1."""
         return self._op("expand_dims", axis)
 
-    def flatten(self) -> Self:
-        """All entries along one axis."""
-        return self._op("reshape", -1)
+    def flip(self, axis: Axis = None) -> Self:
+        """The entries in reverse order along axes."""
+        return self._op("flip", axis)
+
+    def tril(self, k: int = 0) -> Self:
+        """The lower triangle of the last two axes."""
+        return self._op("tril", k)
 
     def take(self, indices: Any, axis: int | None = None) -> Self:
         """The entries or slices at integer positions along an axis."""
@@ -187,109 +199,9 @@ class Operand:
         parts: list[Self] = FUNCTIONS["split"](self, sections, axis)
         return parts
 
-    def sum(self, axis: Axis = None, keepdims: bool = False) -> Self:
-        """The sum of the entries, or along axes."""
-        return self._op("sum", axis, keepdims=keepdims)
-
-    def prod(self, axis: Axis = None, keepdims: bool = False) -> Self:
-        """The product of the entries, or along axes."""
-        return self._op("prod", axis, keepdims=keepdims)
-
-    def mean(self, axis: Axis = None, keepdims: bool = False) -> Self:
-        """The arithmetic mean of the entries, or along axes."""
-        return self._op("mean", axis, keepdims=keepdims)
-
-    def var(self, axis: Axis = None, keepdims: bool = False, ddof: int = 0) -> Self:
-        """The variance, divided by n − ddof."""
-        return self._op("var", axis, keepdims=keepdims, ddof=ddof)
-
-    def std(self, axis: Axis = None, keepdims: bool = False, ddof: int = 0) -> Self:
-        """The standard deviation, divided by n − ddof before the root."""
-        return self._op("std", axis, keepdims=keepdims, ddof=ddof)
-
-    def max(self, axis: Axis = None, keepdims: bool = False) -> Self:
-        """The largest entry, or along axes; ties share the gradient evenly."""
-        return self._op("max", axis, keepdims=keepdims)
-
-    def min(self, axis: Axis = None, keepdims: bool = False) -> Self:
-        """The smallest entry, or along axes; ties share the gradient evenly."""
-        return self._op("min", axis, keepdims=keepdims)
-
-    def cumsum(self, axis: int | None = None) -> Self:
-        """The running sum along an axis."""
-        return self._op("cumsum", axis)
-
-    def logsumexp(self, axis: Axis = None, keepdims: bool = False) -> Self:
-        """log Σ eˣ, without overflow."""
-        return self._op("logsumexp", axis, keepdims=keepdims)
-
-    def norm(self, axis: Axis = None, keepdims: bool = False) -> Self:
-        """The Euclidean length √Σx²."""
-        return self._op("norm", axis=axis, keepdims=keepdims)
-
-    def softmax(self, axis: int = -1) -> Self:
-        """Positive weights eˣ / Σ eˣ that sum to 1 along an axis."""
-        return self._op("softmax", axis)
-
-    def log_softmax(self, axis: int = -1) -> Self:
-        """The logarithm of `softmax`, without overflow."""
-        return self._op("log_softmax", axis)
-
-    def clip(self, min: Any = None, max: Any = None) -> Self:
-        """Limited to [min, max]."""
-        return self._op("clip", min, max)
-
-    def masked_fill(self, mask: Any, value: float) -> Self:
-        """`value` wherever the boolean mask is True."""
-        return self._op("masked_fill", mask, value)
-
     def astype(self, dtype: Any) -> Self:
         """The same values in another floating-point dtype."""
         return self._op("astype", dtype)
-
-    def exp(self) -> Self:
-        """eˣ, elementwise."""
-        return self._op("exp")
-
-    def log(self) -> Self:
-        """The natural logarithm, elementwise."""
-        return self._op("log")
-
-    def sqrt(self) -> Self:
-        """The square root, elementwise."""
-        return self._op("sqrt")
-
-    def tanh(self) -> Self:
-        """The hyperbolic tangent, elementwise."""
-        return self._op("tanh")
-
-    def sigmoid(self) -> Self:
-        """1 / (1 + e⁻ˣ), elementwise."""
-        return self._op("sigmoid")
-
-    def relu(self) -> Self:
-        """max(x, 0), elementwise."""
-        return self._op("relu")
-
-    def log1p(self) -> Self:
-        """log(1 + x), elementwise."""
-        return self._op("log1p")
-
-    def sin(self) -> Self:
-        """The sine, elementwise."""
-        return self._op("sin")
-
-    def cos(self) -> Self:
-        """The cosine, elementwise."""
-        return self._op("cos")
-
-    def abs(self) -> Self:
-        """The absolute value, elementwise."""
-        return self._op("abs")
-
-    def negative(self) -> Self:
-        """−x, elementwise."""
-        return self._op("negative")
 
     def add(self, other: Any) -> Self:
         """self + other."""
@@ -319,14 +231,102 @@ class Operand:
         """self @ other."""
         return self._op("matmul", other)
 
-    def permute(self, *axes: Any) -> Self:
-        """The same as `transpose`."""
-        return self.transpose(*axes)
+    def negative(self) -> Self:
+        """−x, elementwise."""
+        return self._op("negative")
 
-    def flip(self, axis: Axis = None) -> Self:
-        """The entries in reverse order along axes."""
-        return self._op("flip", axis)
+    def abs(self) -> Self:
+        """The absolute value, elementwise."""
+        return self._op("abs")
 
-    def tril(self, k: int = 0) -> Self:
-        """The lower triangle of the last two axes."""
-        return self._op("tril", k)
+    def exp(self) -> Self:
+        """eˣ, elementwise."""
+        return self._op("exp")
+
+    def log(self) -> Self:
+        """The natural logarithm, elementwise."""
+        return self._op("log")
+
+    def log1p(self) -> Self:
+        """log(1 + x), elementwise."""
+        return self._op("log1p")
+
+    def sqrt(self) -> Self:
+        """The square root, elementwise."""
+        return self._op("sqrt")
+
+    def sin(self) -> Self:
+        """The sine, elementwise."""
+        return self._op("sin")
+
+    def cos(self) -> Self:
+        """The cosine, elementwise."""
+        return self._op("cos")
+
+    def tanh(self) -> Self:
+        """The hyperbolic tangent, elementwise."""
+        return self._op("tanh")
+
+    def sigmoid(self) -> Self:
+        """1 / (1 + e⁻ˣ), elementwise."""
+        return self._op("sigmoid")
+
+    def relu(self) -> Self:
+        """max(x, 0), elementwise."""
+        return self._op("relu")
+
+    def clip(self, min: Any = None, max: Any = None) -> Self:
+        """Limited to [min, max]."""
+        return self._op("clip", min, max)
+
+    def masked_fill(self, mask: Any, value: float) -> Self:
+        """`value` wherever the boolean mask is True."""
+        return self._op("masked_fill", mask, value)
+
+    def sum(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """The sum of the entries, or along axes."""
+        return self._op("sum", axis, keepdims=keepdims)
+
+    def prod(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """The product of the entries, or along axes."""
+        return self._op("prod", axis, keepdims=keepdims)
+
+    def mean(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """The arithmetic mean of the entries, or along axes."""
+        return self._op("mean", axis, keepdims=keepdims)
+
+    def var(self, axis: Axis = None, keepdims: bool = False, ddof: int = 0) -> Self:
+        """The variance, divided by n − ddof."""
+        return self._op("var", axis, keepdims=keepdims, ddof=ddof)
+
+    def std(self, axis: Axis = None, keepdims: bool = False, ddof: int = 0) -> Self:
+        """The standard deviation, divided by n − ddof before the root."""
+        return self._op("std", axis, keepdims=keepdims, ddof=ddof)
+
+    def max(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """The largest entry, or along axes; ties share the gradient evenly."""
+        return self._op("max", axis, keepdims=keepdims)
+
+    def min(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """The smallest entry, or along axes; ties share the gradient evenly."""
+        return self._op("min", axis, keepdims=keepdims)
+
+    def norm(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """The Euclidean length √Σx²."""
+        return self._op("norm", axis=axis, keepdims=keepdims)
+
+    def logsumexp(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """log Σ eˣ, without overflow."""
+        return self._op("logsumexp", axis, keepdims=keepdims)
+
+    def cumsum(self, axis: int | None = None) -> Self:
+        """The running sum along an axis."""
+        return self._op("cumsum", axis)
+
+    def softmax(self, axis: int = -1) -> Self:
+        """Positive weights eˣ / Σ eˣ that sum to 1 along an axis."""
+        return self._op("softmax", axis)
+
+    def log_softmax(self, axis: int = -1) -> Self:
+        """The logarithm of `softmax`, without overflow."""
+        return self._op("log_softmax", axis)

@@ -40,7 +40,7 @@ class Primitive:
     """A forward, its rules and its example: all that the engine knows of an op."""
 
     example: Function | None = None
-    expects: str = "what NumPy takes here"
+    expects: str = "shapes, axes and options that NumPy takes here"
     composed: Function | None = None
     called: Function | None = None
     otherwise: Any = None

@@ -38,6 +38,7 @@ def record(
     """Wraps `out`, the result of `op`, and notes how it was made if a gradient can reach it.
 
     `places` says what to keep, as `Primitive.places` has it; None if no input has a gradient.
+    `like` is one of the inputs, whose kind of tensor the result is.
     """
     if type(out) is not ndarray:
         out = as_result(out, op)
