@@ -59,36 +59,28 @@ def eye(n: int, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     return Tensor(np.eye(n, dtype=dtype or np.float64), requires_grad)
 
 
-def randn(
-    rng: np.random.Generator,
-    *shape: int,
-    dtype: Any = None,
-    requires_grad: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """Independent draws from N(0, 1) by a generator that you pass, so that runs can be repeated.
+def _drawn(draw: Callable[..., Any], name: str, distribution: str) -> Callable[..., Tensor]:
+    def random(
+        rng: np.random.Generator,
+        *shape: int,
+        dtype: Any = None,
+        requires_grad: bool = False,
+        name: str | None = None,
+    ) -> Tensor:
+        return Tensor(draw(rng, shape), requires_grad, dtype=dtype, name=name)
+
+    random.__name__ = random.__qualname__ = name
+    random.__doc__ = f"""Independent draws from {distribution}, by a generator that you pass.
 
     >>> import numpy as np
-    >>> randn(np.random.default_rng(0), 2, 3).shape
+    >>> {name}(np.random.default_rng(0), 2, 3).shape
     (2, 3)
     """
-    return Tensor(rng.standard_normal(shape), requires_grad, dtype=dtype, name=name)
+    return random
 
 
-def rand(
-    rng: np.random.Generator,
-    *shape: int,
-    dtype: Any = None,
-    requires_grad: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """Independent draws from the uniform distribution on [0, 1) by a generator that you pass.
-
-    >>> import numpy as np
-    >>> rand(np.random.default_rng(0), 2, 3).shape
-    (2, 3)
-    """
-    return Tensor(rng.random(shape), requires_grad, dtype=dtype, name=name)
+randn = _drawn(lambda rng, shape: rng.standard_normal(shape), "randn", "N(0, 1)")
+rand = _drawn(lambda rng, shape: rng.random(shape), "rand", "the uniform distribution on [0, 1)")
 
 
 def zeros_like(x: Tensor, *, requires_grad: bool = False) -> Tensor:

@@ -43,7 +43,7 @@ class _Share(Rule):
             # A node of its own each, so that what is differentiated is this op and nothing before.
             inputs = [x._op("astype", x.dtype) if isinstance(x, Variable) else x for x in lifted]
             with enable_grad():
-                out = op.equal(*inputs, **options)
+                out = op.composed(*inputs, **options)
             return grad(out, inputs[position], upstream, create_graph=True)[0]
         if "gradients" not in kept:
             arrays = [kept[place] for place in self.places]
@@ -59,7 +59,7 @@ class JointPrimitive(Primitive):
     ) -> None:
         count = forward.__code__.co_argcount
         super().__init__(forward, [None] * count, composed=composed, **traits)
-        self.joint, self.equal = joint, composed
+        self.joint = joint
         self.rules = tuple([_Share(self, i) for i in range(len(self.input_names))])
 
     def way_in(self) -> Function:

@@ -212,30 +212,34 @@ class Formula(NamedTuple):
     rules: dict[str, Any]  # by the parameter of the forward
     names: dict[str, str]  # what that is called
 
-    def _named(self) -> list[tuple[str, Any]]:
-        return [(self.names[name], rule) for name, rule in self.rules.items()]
-
-    def _lines(self, style: int) -> list[str]:
-        left = ["∂L/∂{}", r"\frac{{\partial L}}{{\partial {}}}", ""][style]
-        rows = [(write_name(self.result, style), self.forward)]
-        rows += [(left.format(write_name(name, style)), rule) for name, rule in self._named()]
-        return [f"{head} = {write(rule, style)}" for head, rule in rows]
+    def _rows(self, style: int) -> list[tuple[str, str]]:
+        """What stands on the left and on the right of each equation."""
+        rows = [(write_name(self.result, style), write(self.forward, style))]
+        for name, rule in self.rules.items():
+            slope = _SLOPES[style].format(write_name(self.names[name], style))
+            rows.append((slope, write(rule, style)))
+        return rows
 
     def text(self) -> str:
         """One line for the forward, one for each gradient; G is the upstream gradient."""
-        return "\n".join(self._lines(0))
+        return "\n".join([f"{left} = {right}" for left, right in self._rows(0)])
 
     def latex(self) -> str:
         """The same lines, to be set in an `aligned` environment."""
-        return " \\\\\n".join(self._lines(1))
+        return " \\\\\n".join([f"{left} = {right}" for left, right in self._rows(1)])
 
     def mathml(self) -> str:
         """One `<math>` element with a row for each line."""
-        head = "<mfrac><mrow><mo>∂</mo><mi>L</mi></mrow><mrow><mo>∂</mo>{}</mrow></mfrac>"
-        rows = [(write_name(self.result, 2), self.forward)]
-        rows += [(head.format(write_name(name, 2)), rule) for name, rule in self._named()]
-        cells = [f"<mtr><mtd>{a}<mo>=</mo>{write(rule, 2)}</mtd></mtr>" for a, rule in rows]
-        return f"<math display='block'><mtable>{''.join(cells)}</mtable></math>"
+        rows = [f"<mtr><mtd>{left}<mo>=</mo>{right}</mtd></mtr>" for left, right in self._rows(2)]
+        return f"<math display='block'><mtable>{''.join(rows)}</mtable></math>"
+
+
+# ∂L by ∂ of a name, in each style.
+_SLOPES = (
+    "∂L/∂{}",
+    r"\frac{{\partial L}}{{\partial {}}}",
+    "<mfrac><mrow><mo>∂</mo><mi>L</mi></mrow><mrow><mo>∂</mo>{}</mrow></mfrac>",
+)
 
 
 def _escape(text: str) -> str:

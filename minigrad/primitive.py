@@ -41,7 +41,7 @@ class Primitive:
 
     example: Function | None = None
     expects: str = "shapes, axes and options that NumPy takes here"
-    composed: Function | None = None
+    composed: Any = None
     called: Function | None = None
     otherwise: Any = None
     no_second: str = ""

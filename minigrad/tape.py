@@ -77,7 +77,7 @@ def walk(  # noqa: C901 - one loop, told in one piece
     wanted = None if targets is None else leading_to(targets, history(seeds))
     pending = {node.serial: (node, seed) for node, seed in seeds.items()}
     youngest = sorted(-serial for serial in pending)  # a heap
-    watchers = modes.current.get().watchers
+    watchers = _mode().watchers
     found: dict[Node, Any] = {}
     while youngest:
         node, upstream = pending.pop(-heappop(youngest))

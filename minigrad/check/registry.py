@@ -137,42 +137,38 @@ def _check_case(op: Primitive, case: Case, result: CheckResult) -> None:
     _check_values(op, case)
     _check_dtypes(case)
     leaves = [Tensor(x, requires_grad=True) for x in case.arrays()]
-    report = gradcheck(case, leaves, raise_exception=False)
+    report = _check_first(case, leaves, case, "its gradient is wrong")
     result.first = max(result.first, report.max_relative_error)
-    _insist(report, case, "its gradient is wrong")
     heard = [(np.abs(found.numeric) > found.noise).any() for found in report.inputs]
     result.resolved = result.resolved or any(heard)
-    _insist(gradcheck(_twice(case), leaves, raise_exception=False), case, "used twice, it is wrong")
-    if len({x.shape for x in case.arrays()}) == 1 and len(case.places) > 1:
-        _check_shared(op, case)
+    _check_first(_twice(case), leaves, case, "used twice, it is wrong")
     for stretched in _stretched(case):
         points = [Tensor(x, requires_grad=True) for x in stretched.arrays()]
-        _insist(
-            gradcheck(stretched, points, raise_exception=False), stretched, "broadcast, it is wrong"
-        )
+        _check_first(stretched, points, stretched, "broadcast, it is wrong")
     if not op.no_second:
-        report = gradgradcheck(case, leaves, rtol=1e-5, raise_exception=False)
+        report = _check_second(case, leaves, case, "its second derivative is wrong")
         result.second = max(result.second or 0.0, report.max_relative_error)
-        _insist(report, case, "its second derivative is wrong")
+    if len({x.shape for x in case.arrays()}) == 1 and len(case.places) > 1:
+        shared = _shared(case)
+        _check_first(shared, leaves[:1], case, "of one tensor, it is wrong")
+        if not op.no_second:
+            what = "of one tensor, its second derivative is wrong"
+            _check_second(shared, leaves[:1], case, what)
 
 
-def _check_shared(op: Primitive, case: Case) -> None:
-    """One tensor in the place of all inputs: each of them contributes to its gradient."""
-    count = len(case.places)
-    leaf = Tensor(case.arrays()[0], requires_grad=True)
-
-    def shared(x: Any) -> Any:
-        return case(*[x] * count)
-
-    _insist(gradcheck(shared, leaf, raise_exception=False), case, "of one tensor, it is wrong")
-    if not op.no_second:
-        report = gradgradcheck(shared, leaf, rtol=1e-5, raise_exception=False)
-        _insist(report, case, "of one tensor, its second derivative is wrong")
+def _check_first(function: Any, leaves: list[Tensor], case: Case, what: str) -> Report:
+    return _insist(gradcheck(function, leaves, raise_exception=False), case, what)
 
 
-def _insist(report: Report, case: Case, what: str) -> None:
+def _check_second(function: Any, leaves: list[Tensor], case: Case, what: str) -> Report:
+    report = gradgradcheck(function, leaves, rtol=1e-5, raise_exception=False)
+    return _insist(report, case, what)
+
+
+def _insist(report: Report, case: Case, what: str) -> Report:
     if not report.ok:
         raise BrokenError(f"{what}, for {case}: {report}")
+    return report
 
 
 def _check_values(op: Primitive, case: Case) -> None:
@@ -217,6 +213,11 @@ def _check_dtypes(case: Case) -> None:
 
 def _twice(case: Case) -> Callable[..., Any]:
     return lambda *values: case(*values) * 3.0 + case(*values)
+
+
+def _shared(case: Case) -> Callable[..., Any]:
+    """The same call with one tensor in the place of all inputs, each of which contributes."""
+    return lambda x: case(*[x] * len(case.places))
 
 
 def _stretched(case: Case) -> Iterator[Case]:
