@@ -5,6 +5,7 @@ An expression is anything with an op, inputs and options, or a name; see `symbol
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from string import ascii_letters
 from typing import Any, NamedTuple
@@ -181,16 +182,65 @@ def explicit(subscripts: str, shapes: list[tuple[int, ...]]) -> str:
     return f"{','.join(inputs)}->{out}"
 
 
+class Summary(NamedTuple):
+    """What is worth saying of an array: statistics of its finite entries, and what is not finite.
+
+    Where nothing is finite, the statistics are NaN.
+    """
+
+    size: int
+    low: float
+    high: float
+    mean: float
+    norm: float  # the root of the sum of squares
+    zeros: int
+    nan: int
+    inf: int
+
+
+def summarise(array: Any) -> Summary:
+    """The summary of an array of real numbers, computed in float64 and without overflow.
+
+    >>> summarise(np.array([3.0, -4.0, np.nan, 0.0]))[:5]
+    (4, -4.0, 3.0, -0.3333333333333333, 5.0)
+    """
+    values = np.asarray(array, dtype=np.float64).ravel()
+    finite = values[np.isfinite(values)]
+    nan = int(np.isnan(values).sum())
+    if not finite.size:
+        low = high = mean = norm = math.nan
+    else:
+        low, high = float(finite.min()), float(finite.max())
+        largest = max(-low, high) or 1.0  # divided by that, no square and no sum overflows
+        mean = float((finite / largest).mean()) * largest
+        norm = float(np.sqrt(((finite / largest) ** 2).sum())) * largest
+    zeros = int((finite == 0).sum())
+    return Summary(values.size, low, high, mean, norm, zeros, nan, values.size - finite.size - nan)
+
+
 def write_tensor(t: Any) -> str:
-    """One line on a tensor: name, shape, dtype, values or their range, and the op it is from."""
+    """One line on a tensor: name, shape, dtype, values or range, norm, and the op it is from."""
     name = f" {t.name!r}" if t.name else ""
     made = "" if t.is_leaf else f", from {t._node.primitive}"
     wants = ", requires_grad" if t.requires_grad and t.is_leaf else ""
     if t.size > 8:
-        values = f"{t._data.min():.4g} … {t._data.max():.4g}"
+        values = write_summary(summarise(t._data))
     else:
         values = np.array2string(t._data, precision=4, separator=", ").replace("\n", "")
+        if t.size > 1:
+            values += f", norm {summarise(t._data).norm:.4g}"
     return f"<Tensor{name} {t.shape} {t.dtype}: {values}{made}{wants}>"
+
+
+def write_summary(s: Summary) -> str:
+    """A summary as range, norm, and what is not finite.
+
+    >>> write_summary(summarise([1.0, -2.0, np.inf]))
+    '-2 … 1, norm 2.236, 1 inf'
+    """
+    parts = [] if math.isnan(s.norm) else [f"{s.low:.4g} … {s.high:.4g}", f"norm {s.norm:.4g}"]
+    parts += [f"{count} {what}" for count, what in ((s.nan, "nan"), (s.inf, "inf")) if count]
+    return ", ".join(parts)
 
 
 def describe(x: Any) -> str:

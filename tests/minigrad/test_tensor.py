@@ -3,6 +3,7 @@ travels and is written to. Operators with NumPy are in `test_numpy.py`, dtypes o
 `test_dtypes.py`, protection of what was recorded in `test_protection.py`."""
 
 import copy
+import math
 import multiprocessing
 import pickle
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, no_grad
+from minigrad.notation import summarise
 from tests.helpers import assert_close, assert_same, gradient_of, leaf
 
 Rng = np.random.Generator
@@ -178,12 +180,31 @@ def test_argmax_and_argmin_are_integers(rng: Rng) -> None:
     assert x.argmin(1).tolist() == data.argmin(1).tolist()
 
 
-def test_repr_shows_name_shape_dtype_values_and_origin() -> None:
+def test_repr_shows_name_shape_dtype_values_norm_and_origin() -> None:
     x = leaf(np.array([1.5, -2.0], dtype=np.float32), name="x")
-    assert repr(x) == "<Tensor 'x' (2,) float32: [ 1.5, -2. ], requires_grad>"
-    assert repr(x * 2) == "<Tensor (2,) float32: [ 3., -4.], from multiply>"
-    assert repr(Tensor(np.arange(100.0))) == "<Tensor (100,) float64: 0 … 99>"
+    assert repr(x) == "<Tensor 'x' (2,) float32: [ 1.5, -2. ], norm 2.5, requires_grad>"
+    assert repr(x * 2) == "<Tensor (2,) float32: [ 3., -4.], norm 5, from multiply>"
+    assert repr(leaf(3.0)) == "<Tensor () float64: 3., requires_grad>"
     assert "\n" not in repr(leaf(np.eye(2), name="two\nlines"))
+
+
+def test_repr_of_many_values_shows_their_range_and_norm() -> None:
+    assert repr(Tensor(np.arange(100.0))) == "<Tensor (100,) float64: 0 … 99, norm 573>"
+    values = np.array([3.0, -4.0, 0, 0, 0, 0, np.nan, np.nan, -np.inf])
+    assert repr(Tensor(values)) == "<Tensor (9,) float64: -4 … 3, norm 5, 2 nan, 1 inf>"
+    assert repr(Tensor(np.full(9, np.nan))) == "<Tensor (9,) float64: 9 nan>"
+
+
+@pytest.mark.parametrize("large", [1e300, 1e-300])
+def test_a_summary_neither_overflows_nor_vanishes(large: float) -> None:
+    low, high, mean, norm = summarise(np.array([3.0, -4.0, 0.0]) * large)[1:5]
+    assert_close([low, high, mean, norm], np.array([-4, 3, -1 / 3, 5]) * large)
+
+
+def test_a_summary_counts_zeros_and_what_is_not_finite() -> None:
+    summary = summarise(np.array([[0.0, -0.0, 1e-320], [np.inf, -np.inf, np.nan]]))
+    assert (summary.size, summary.zeros, summary.nan, summary.inf) == (6, 2, 1, 2)
+    assert math.isnan(summarise(np.array([])).mean)
 
 
 @pytest.mark.parametrize("dtype", ["?", "i8", "u1", "f2", "f4", "f8"])

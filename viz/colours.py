@@ -1,0 +1,52 @@
+"""The colours of every picture: blue for positive, orange for negative, for light and for dark.
+
+Readers who cannot tell red from green can tell these apart. Whatever a colour says, a text, a
+shape or a texture beside it says too. Nothing is drawn here.
+"""
+
+from __future__ import annotations
+
+import math
+
+LIGHT = {
+    "paper": "#fdfcfa",
+    "ink": "#24292e",
+    "quiet": "#5d666e",
+    "rule": "#c9c5bd",
+    "tint": "#f3f1ec",
+    "zero": "#f4f2ee",
+    "positive": "#2563a8",
+    "negative": "#c2571a",
+}
+DARK = {
+    "paper": "#16191c",
+    "ink": "#e4e6e8",
+    "quiet": "#a2aab1",
+    "rule": "#4a525a",
+    "tint": "#1f2428",
+    "zero": "#262b30",
+    "positive": "#7fb4ee",
+    "negative": "#f09456",
+}
+"""The same names in both: the background, text, quieter text, lines, panels, and the three ends of
+the diverging scale, whose middle is `zero`."""
+
+
+def mixed(share: float, start: str, end: str) -> str:
+    """The colour a share of the way from `start` to `end`, both as "#rrggbb"; 0 to 1.
+
+    >>> mixed(0.5, "#000000", "#ff0080")
+    '#800040'
+    """
+    channels = zip(bytes.fromhex(start[1:]), bytes.fromhex(end[1:]), strict=True)
+    return "#" + "".join([f"{math.floor(a + share * (b - a) + 0.5):02x}" for a, b in channels])
+
+
+def diverging(share: float, theme: dict[str, str] = LIGHT) -> str:
+    """The colour of a value from -1 (the negative end) over 0 to 1 (the positive end).
+
+    >>> diverging(0.0) == LIGHT["zero"], diverging(-1.0) == LIGHT["negative"]
+    (True, True)
+    """
+    share = max(-1.0, min(1.0, share))
+    return mixed(abs(share), theme["zero"], theme["positive" if share > 0 else "negative"])
