@@ -6,7 +6,6 @@ with values that another program computed. Where Q, K and V come from is the sub
 """
 
 import json
-import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ CAT_EATS_FISH = LESSON["cat_eats_fish"]
 ZH = "zh" in sys.argv
 
 
-def show(title: str, rows: Tensor | np.ndarray[Any, Any]) -> None:
+def show(title: str, rows: Any) -> None:
     """Print a matrix, one line per word, and hold it against the lesson."""
     print(f"\n{title}")
     for token, row in zip(CAT_EATS_FISH["tokens"], np.asarray(rows), strict=True):
@@ -33,27 +32,28 @@ def attend(kind: str, scale: float) -> None:
     expected = CAT_EATS_FISH[kind]
     Q, K, V = (Tensor(CAT_EATS_FISH[name], requires_grad=True, name=name) for name in "QKV")
 
-    scores = Q @ K.mT
-    scaled = scores * scale
-    weights = minigrad.softmax(scaled, axis=-1)
-    context = weights @ V
+    with minigrad.trace():  # keep the gradients of every step
+        scores = Q @ K.mT
+        scaled = scores * scale
+        weights = minigrad.softmax(scaled, axis=-1)
+        context = weights @ V
 
     forward = {"scores": scores, "scaled_scores": scaled, "weights": weights, "context": context}
     titles = ("1 打分", "2 缩放", "3 归一化", "4 加权求和") if ZH else tuple("1234")
     for title, (name, value) in zip(titles, forward.items(), strict=True):
+        value.name = name
         show(f"{title} {name}", value)
         np.testing.assert_allclose(value.data, expected[name], rtol=1e-12, err_msg=name)
 
+    context.backward(np.array(expected["upstream"]))
     inputs = {"V": V, "A": weights, "scaled_scores": scaled, "S": scores, "Q": Q, "K": K}
-    upstream = np.array(expected["upstream"])
-    gradients = minigrad.grad(context, list(inputs.values()), upstream)
-    for name, gradient in zip(inputs, gradients, strict=True):
-        show(f"∂L/∂{name}", gradient)
-        np.testing.assert_allclose(gradient.data, expected["grad"][name], atol=1e-13, err_msg=name)
+    for name, tensor in inputs.items():
+        show(f"∂L/∂{name}", tensor.grad)
+        np.testing.assert_allclose(tensor.grad, expected["grad"][name], atol=1e-13, err_msg=name)
 
 
 print("缩放：1/√d_k" if ZH else "With the scale 1/√d_k")
-attend("scaled", 1 / math.sqrt(CAT_EATS_FISH["d_k"]))
+attend("scaled", CAT_EATS_FISH["d_k"] ** -0.5)
 print("\n不缩放" if ZH else "\nWithout the scale")
 attend("unscaled", 1.0)
 print("\n全部与课程一致。" if ZH else "\nEvery number agrees with the lesson.")

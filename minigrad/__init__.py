@@ -14,9 +14,9 @@ from minigrad.check import (
     gradgradcheck,
 )
 from minigrad.creation import arange, eye, full, ones, ones_like, rand, randn, zeros, zeros_like
+from minigrad.equations import Formula, equations, formula
 from minigrad.joint import joint_primitive
 from minigrad.modes import enable_grad, no_grad, scope, trace
-from minigrad.notation import Formula
 from minigrad.ops.elementwise import (
     abs,
     add,
@@ -65,7 +65,7 @@ from minigrad.ops.shaping import (
     tril,
 )
 from minigrad.primitive import PRIMITIVES, Primitive, primitive
-from minigrad.symbol import Symbol, formula
+from minigrad.symbol import Symbol
 from minigrad.tape import grad
 from minigrad.tensor import Tensor
 
@@ -96,6 +96,7 @@ __all__ = [
     "einsum",
     "embedding",
     "enable_grad",
+    "equations",
     "exp",
     "expand_dims",
     "eye",

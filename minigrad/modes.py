@@ -20,13 +20,19 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Watcher:
-    """Is told of every op recorded and of every contribution passed back; here, ignores both."""
+    """Is told of every op recorded, and of what backward does; here, it ignores all of it."""
 
     def recorded(self, op: Any, inputs: Any, options: dict[str, Any], result: Any) -> None:
         """`op` has just made `result` of `inputs`."""
 
     def passed(self, node: Any, position: int, upstream: Any, contribution: Any) -> None:
         """The rule of `node` for its input at `position` made `contribution` of `upstream`."""
+
+    def began(self, root: Any, gradient: Any) -> None:
+        """`root.backward` is about to start from this gradient."""
+
+    def finished(self, root: Any) -> None:
+        """`root.backward` has left a gradient wherever one belongs."""
 
 
 class Mode(NamedTuple):
@@ -98,8 +104,11 @@ def watch(watcher: Watcher) -> Switch:
     return Switch(lambda mode: mode._replace(watchers=(*mode.watchers, watcher)))
 
 
-class _Tracer(Watcher):
+class Tracer(Watcher):
+    """What `trace()` does; it can be taught more."""
+
     def recorded(self, op: Any, inputs: Any, options: dict[str, Any], result: Any) -> None:
+        """Keep what the op used and made, its line, and its gradient when there is one."""
         node = result._node
         if node is not None:
             node.trace = keep(range(len(inputs) + 1), inputs, result)
@@ -120,7 +129,7 @@ def trace() -> Switch:
     >>> float(y.grad)
     2.0
     """
-    return watch(_Tracer())
+    return watch(Tracer())
 
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep

@@ -131,7 +131,7 @@ def _row(text: str, style: int) -> str:
 def _call(x: Any, given: list[str], style: int) -> str:
     for name, value in x.options.items():
         if value is not None and value is not False and not hasattr(value, "op"):
-            given.append(f"{name}={value}" if style == 0 else _number(value, style))
+            given.append(f"{name}={_plain(value)}" if style == 0 else _number(value, style))
     if style == 2:
         inside = "<mo>,</mo>".join(given)
         return f"<mrow><mi>{_escape(x.op)}</mi><mo>(</mo>{inside}<mo>)</mo></mrow>"
@@ -140,10 +140,22 @@ def _call(x: Any, given: list[str], style: int) -> str:
 
 
 def _number(x: Any, style: int) -> str:
-    text = f"{x:g}" if isinstance(x, float) else "…" if x is Ellipsis else str(x)
+    text = _plain(x)
     if style == 2:
         return f"<mn>{_escape(text)}</mn>"
-    return text.replace("-", "−") if style == 0 else _latex_text(text)
+    if style == 1:
+        return _latex_text(text)
+    return text if isinstance(x, str) else text.replace("-", "−")
+
+
+def _plain(x: Any) -> str:
+    """A number, or what can stand in an index, as it is typed."""
+    if isinstance(x, tuple):
+        return f"({', '.join([_plain(item) for item in x])}{',' * (len(x) == 1)})"
+    if isinstance(x, slice):
+        ends = ["" if end is None else str(end) for end in (x.start, x.stop, x.step)]
+        return ":".join(ends if ends[2] else ends[:2])
+    return f"{x:g}" if isinstance(x, float) else "…" if x is Ellipsis else str(x)
 
 
 def write_name(name: str, style: int) -> str:
@@ -251,45 +263,6 @@ def describe(x: Any) -> str:
     line = x._node.line if x._node else None
     where = f" (made in {line[0]}, line {line[1]})" if line else ""
     return f"{x._data.shape} {x._data.dtype}{name}{where}"
-
-
-class Formula(NamedTuple):
-    """What `formula` returns: the forward and the gradient at each input, as symbols."""
-
-    name: str
-    result: str
-    forward: Any
-    rules: dict[str, Any]  # by the parameter of the forward
-    names: dict[str, str]  # what that is called
-
-    def _rows(self, style: int) -> list[tuple[str, str]]:
-        """What stands on the left and on the right of each equation."""
-        rows = [(write_name(self.result, style), write(self.forward, style))]
-        for name, rule in self.rules.items():
-            slope = _SLOPES[style].format(write_name(self.names[name], style))
-            rows.append((slope, write(rule, style)))
-        return rows
-
-    def text(self) -> str:
-        """One line for the forward, one for each gradient; G is the upstream gradient."""
-        return "\n".join([f"{left} = {right}" for left, right in self._rows(0)])
-
-    def latex(self) -> str:
-        """The same lines, to be set in an `aligned` environment."""
-        return " \\\\\n".join([f"{left} = {right}" for left, right in self._rows(1)])
-
-    def mathml(self) -> str:
-        """One `<math>` element with a row for each line."""
-        rows = [f"<mtr><mtd>{left}<mo>=</mo>{right}</mtd></mtr>" for left, right in self._rows(2)]
-        return f"<math display='block'><mtable>{''.join(rows)}</mtable></math>"
-
-
-# ∂L by ∂ of a name, in each style.
-_SLOPES = (
-    "∂L/∂{}",
-    r"\frac{{\partial L}}{{\partial {}}}",
-    "<mfrac><mrow><mo>∂</mo><mi>L</mi></mrow><mrow><mo>∂</mo>{}</mrow></mfrac>",
-)
 
 
 def _escape(text: str) -> str:

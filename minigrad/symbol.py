@@ -10,9 +10,8 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from minigrad.calls import REQUIRED
-from minigrad.notation import Formula, write
-from minigrad.operand import Operand, as_primitive
+from minigrad.notation import write
+from minigrad.operand import Operand
 from minigrad.primitive import Primitive
 from minigrad.rule import Function
 
@@ -40,15 +39,15 @@ class Symbol(Operand):
         self.options = options or {}
 
     def _apply(self, op: Primitive, inputs: Sequence[Any], options: dict[str, Any]) -> Symbol:
-        return _applied(op.name, inputs, options)
+        return applied(op.name, inputs, options)
 
     def _read(self, function: Function, *inputs: Any, **options: Any) -> Symbol:
-        return _applied(function.__name__, inputs, options)
+        return applied(function.__name__, inputs, options)
 
     @property
     def shape(self) -> Symbol:
         """The shape, itself a symbol."""
-        return _applied("shape", [self], {})
+        return applied("shape", [self], {})
 
     # A rule must not go through a symbol's entries or ask whether it is true: it stands for all.
     __iter__ = None
@@ -75,7 +74,12 @@ class Symbol(Operand):
         return f"<math>{write(self, 2)}</math>"
 
 
-def _applied(op: str, inputs: Sequence[Any], options: dict[str, Any]) -> Symbol:
+def applied(op: str, inputs: Sequence[Any], options: dict[str, Any]) -> Symbol:
+    """A primitive or function of that name, applied; products by a number, (Aᵀ)ᵀ made simple."""
+    first = inputs[0] if inputs else None
+    if op == "matrix_transpose" and isinstance(first, Symbol) and first.op == op:
+        inner: Symbol = first.inputs[0]
+        return inner
     if op in ("multiply", "scale") and any(_is_factor(x) for x in (*inputs, *options.values())):
         number, other = sorted((*inputs, *options.values()), key=lambda x: not _is_factor(x))
         return other if str(number) == "1" else Symbol("", "times", (number, other))
@@ -86,47 +90,34 @@ def _is_factor(x: Any) -> bool:
     return isinstance(x, (int, float)) or (isinstance(x, Symbol) and x.name == "factor")
 
 
+class KnownShape(Symbol):
+    """The shape of a symbol in one call of an op, where it is known."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, of: Any, value: tuple[int, ...]) -> None:
+        super().__init__("", "shape", [of])
+        self.value = value
+
+
 def opaque(function: Function) -> Function:
     """Lets a helper that computes with shapes stand in a rule: on symbols it prints its name."""
 
     @functools.wraps(function)
     def wrapper(*args: Any) -> Any:
-        if any(isinstance(x, Symbol) for x in args):
+        known = [_known(x) for x in args]
+        if any(_has_symbols(x) for x in known):
             return Symbol("", function.__name__, args)
-        return function(*args)
+        return function(*known)
 
     return wrapper
 
 
-def formula(op: str | Primitive | Function, names: dict[str, str] | None = None) -> Formula:
-    """How an op computes its result and its gradients, read off the code that does so.
+def _known(x: Any) -> Any:
+    if isinstance(x, tuple):
+        return tuple([_known(item) for item in x])
+    return x.value if isinstance(x, KnownShape) else x
 
-    Args: `op`, a primitive or its name; `names`, what to call its inputs and its result (`out`)
-    instead of their parameter names.
-    Errors: `KeyError` if there is no such primitive.
 
-    >>> print(formula("matmul", {"a": "Q", "out": "scores"}).text())
-    scores = Q b
-    ∂L/∂Q = G bᵀ
-    ∂L/∂b = Qᵀ G
-    """
-    found: Primitive = as_primitive(op)
-    called = {name: name for name in found.input_names}
-    called["out"] = "y" if "y" not in called else "out"
-    called |= names or {}
-    values: dict[str, Any] = {name: Symbol(text) for name, text in called.items()}
-    inputs = [values[name] for name in found.input_names]
-    options = {n: Symbol(n) if v is REQUIRED else v for n, v in found.defaults.items()}
-    try:
-        forward = (found.composed or found.forward)(*inputs, **options)
-    except (TypeError, AttributeError, ValueError):
-        forward = _applied(found.name, inputs, options)
-    values |= {f"{n}_shape": _applied("shape", [values[n]], {}) for n in found.input_names}
-    values["index"] = Symbol("k")
-    rules = {}
-    for name, rule in zip(found.input_names, found.rules, strict=True):
-        if rule is not None:
-            asked = [values[a] for a in rule.asks]
-            chosen = {n: options[n] for n in rule.options}
-            rules[name] = rule.function(Symbol("G"), *asked, **chosen)
-    return Formula(found.name, called["out"], forward, rules, called)
+def _has_symbols(x: Any) -> bool:
+    return isinstance(x, Symbol) or (isinstance(x, tuple) and any(map(_has_symbols, x)))

@@ -126,6 +126,9 @@ _delivery = threading.Lock()  # two threads may deliver to the same leaf
 def backward(root: Variable, gradient: Any = None, *, retain_graph: bool = False) -> None:
     """Adds the derivative of (root · gradient).sum() to `.grad` of every leaf behind `root`."""
     seeds = {_recorded(root, "backward()"): _seed(root, gradient)}
+    watchers = _mode().watchers
+    for watcher in watchers:
+        watcher.began(root, *seeds.values())
     found = walk(seeds, release=not retain_graph)
     del seeds
     while found:
@@ -135,6 +138,8 @@ def backward(root: Variable, gradient: Any = None, *, retain_graph: bool = False
                 node.grad = owned(total)
             else:
                 node.grad = np.asarray(node.grad + total)
+    for watcher in watchers:
+        watcher.finished(root)
 
 
 def grad(

@@ -198,6 +198,14 @@ class Tensor(Variable):
     def __repr__(self) -> str:
         return write_tensor(self)
 
+    def _repr_html_(self) -> str | None:
+        try:
+            from viz.heatmap import heatmap_html
+
+            return heatmap_html(self)
+        except Exception:  # viz may be missing, a tensor broken: the notebook then shows the repr
+            return None
+
     def __str__(self) -> str:
         return str(self._data)
 

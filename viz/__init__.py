@@ -8,11 +8,29 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from viz.drawing import Drawing, draw_graph
+    from viz.graph import read_graph
     from viz.laboratory import figure_bytes, laboratory_figure, laboratory_page
+    from viz.layout import DrawingError
+    from viz.outline import mermaid, outline
 
-__all__ = ["figure_bytes", "laboratory_figure", "laboratory_page"]
+__all__ = [
+    "Drawing",
+    "DrawingError",
+    "draw_graph",
+    "figure_bytes",
+    "laboratory_figure",
+    "laboratory_page",
+    "mermaid",
+    "outline",
+    "read_graph",
+]
 
 _HOMES = {
+    "drawing": ("Drawing", "draw_graph"),
+    "graph": ("read_graph",),
+    "layout": ("DrawingError",),
+    "outline": ("mermaid", "outline"),
     "laboratory": ("figure_bytes", "laboratory_figure", "laboratory_page"),
 }
 

@@ -50,3 +50,41 @@ def diverging(share: float, theme: dict[str, str] = LIGHT) -> str:
     """
     share = max(-1.0, min(1.0, share))
     return mixed(abs(share), theme["zero"], theme["positive" if share > 0 else "negative"])
+
+
+LEVELS = 8
+"""Shades of blue and of orange in a drawn graph: few enough that each has its dark twin."""
+
+
+def _shades(theme: dict[str, str]) -> dict[str, str]:
+    """The colours of a drawing by what they are for, in one theme."""
+    paper, positive, negative = theme["paper"], theme["positive"], theme["negative"]
+    shades = {name: theme[name] for name in ("paper", "ink", "quiet", "rule", "tint")}
+    shades |= {
+        "leaf": mixed(0.14, paper, positive),
+        "parameter": mixed(0.3, paper, positive),
+        "root": mixed(0.2, paper, negative),
+        "blue": positive,
+        "orange": negative,
+    }
+    # Half as strong as the scale itself, so that the numbers on them can be read.
+    for level in range(-LEVELS, LEVELS + 1):
+        shades[f"cell {level}"] = diverging(0.5 * level / LEVELS, theme)
+    return shades
+
+
+SHADES = _shades(LIGHT)
+TWINS = dict(zip(SHADES.values(), _shades(DARK).values(), strict=True))
+"""For each light colour the one that takes its place in the dark."""
+
+KINDS = {
+    "leaf": ("leaf", "blue"),
+    "parameter": ("parameter", "blue"),
+    "constant": ("tint", "quiet"),
+    "intermediate": ("paper", "ink"),
+    "root": ("root", "orange"),
+    "op": ("tint", "ink"),
+    "fold": ("tint", "ink"),
+    "rest": ("paper", "quiet"),
+}
+"""What each kind of box in a drawn graph is filled with, and the colour of its outline."""

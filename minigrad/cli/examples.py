@@ -21,6 +21,7 @@ from rich.text import Text
 
 import minigrad
 from minigrad.cli import Language, LanguageOption, fail
+from viz.files import write_whole
 
 HINTS = {
     Language.EN: "Run one: minigrad examples {}    Copy them all: minigrad examples --copy DIR",
@@ -90,32 +91,6 @@ def matching_examples(name: str, known: Sequence[Example]) -> list[Example]:
         for example in known
         if example.path.stem.startswith(wanted) or example.path.stem[3:].startswith(wanted)
     ]
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all: beside its place first, then moved there in one step.
-
-    Args:
-        path: where the file shall be; missing folders are made.
-        content: its bytes.
-
-    Raises:
-        OSError: the place cannot be written to; what stood there is untouched.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     write_whole(Path(folder) / "a" / "b.txt", b"all of it")
-        ...     (Path(folder) / "a" / "b.txt").read_bytes()
-        b'all of it'
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        unfinished.write_bytes(content)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def copy_examples(directory: Path, *, force: bool = False) -> list[Path]:

@@ -39,7 +39,7 @@ from attention.experiments import (
     tabulate,
 )
 from minigrad.cli import Language, LanguageOption, fail
-from minigrad.cli.examples import write_whole
+from viz.files import write_whole
 
 QUICK = Settings(d_k=(4, 16, 64, 256), rows=400)
 """What `--quick` measures: enough to see the effect, in a few seconds."""

@@ -14,8 +14,8 @@ from minigrad.cli.examples import (
     copy_examples,
     examples_directory,
     matching_examples,
-    write_whole,
 )
+from viz.files import write_whole
 
 NUMBERS = ["01", "02", "03", "04", "05", "06", "07"]
 

@@ -1,0 +1,216 @@
+"""`minigrad draw`: run a script and draw what it computed, as a picture or as a tree of text.
+
+Reads the options, runs the script, and finds the tensor that is meant. How a graph is read and
+drawn is decided in `viz`.
+"""
+
+import contextlib
+import io
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+from weakref import WeakValueDictionary
+
+import typer
+
+from minigrad import Tensor
+from minigrad.cli import Language, LanguageOption, fail
+from minigrad.cli.examples import all_examples, matching_examples
+from minigrad.cli.script import run_script
+from minigrad.graph import Node, history
+from minigrad.modes import Tracer
+from viz.drawing import Drawing, draw_graph
+from viz.layout import DrawingError
+
+WROTE = {Language.EN: "wrote {}", Language.ZH: "已写入 {}"}
+
+
+class Detail(StrEnum):
+    """How much of an array is shown."""
+
+    NONE = "none"
+    SUMMARY = "summary"
+    FULL = "full"
+
+
+class Direction(StrEnum):
+    """Which way a graph runs."""
+
+    LR = "LR"
+    TB = "TB"
+
+
+Draw = Callable[..., Drawing]
+
+
+class Sitter(Tracer):
+    """Waits for the backward that is to be drawn, and draws it before anything else happens.
+
+    Until then it traces what is recorded. If a tensor was asked for by name, it waits for the end
+    of the script, and remembers which tensors there are.
+    """
+
+    def __init__(self, draw: Draw, at: int, name: str) -> None:
+        self.draw = draw
+        self.at = at
+        self.name = name
+        self.drawing: Drawing | None = None
+        self.problem = ""
+        self.seen: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
+        self.backwards = 0
+
+    def recorded(self, op: Any, inputs: Any, options: dict[str, Any], result: Any) -> None:
+        """Keep what `trace()` keeps, as long as it can still be needed."""
+        if self.drawing is not None:
+            return
+        super().recorded(op, inputs, options, result)
+        if self.name:
+            self.seen |= {id(x): x for x in (*inputs, result) if isinstance(x, Tensor)}
+
+    def finished(self, root: Any) -> None:
+        """Draw now, while the gradients are those of this backward."""
+        self.backwards += 1
+        if self.backwards == self.at and not self.name:
+            self.portray(root, vars(sys.modules["__main__"]))
+
+    def portray(self, root: Tensor | Node, variables: dict[str, Any]) -> None:
+        """Draw the graph behind a tensor; parameters are those of the script's modules."""
+        modules = [x for x in variables.values() if callable(getattr(x, "parameters", None))]
+        parameters = [p for x in modules if not isinstance(x, type) for p in x.parameters()]
+        try:
+            self.drawing = self.draw(root, parameters=parameters)
+        except ValueError as error:
+            self.problem = str(error)
+
+
+def draw(
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE.py[:NAME]]",
+            help="A script, and the variable or the name of the tensor to draw; without it, the "
+            "one that backward was first called on.",
+        ),
+    ] = None,
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="What the script finds in sys.argv.")
+    ] = None,
+    *,
+    example: Annotated[
+        str | None, typer.Option("--example", metavar="NAME", help="Draw a lesson instead.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Write a picture (.svg, .png, .pdf, .dot, .json), Mermaid (.md, .mmd) or text "
+            "(.txt). Without it, a tree of text is printed.",
+        ),
+    ] = None,
+    at: Annotated[int, typer.Option("--at", min=1, help="Draw the N-th backward.")] = 1,
+    direction: Annotated[
+        Direction, typer.Option(help="Left to right, or top to bottom.")
+    ] = Direction.LR,
+    values: Annotated[Detail, typer.Option(help="How much of the values.")] = Detail.SUMMARY,
+    gradients: Annotated[Detail, typer.Option(help="How much of the gradients.")] = Detail.SUMMARY,
+    formulas: Annotated[bool, typer.Option(help="Write equations and rules.")] = True,
+    order: Annotated[
+        bool, typer.Option("--order", help="Number the ops as backward visits them.")
+    ] = False,
+    collapse: Annotated[
+        list[str] | None,
+        typer.Option("--collapse", metavar="SCOPE", help="Draw a scope as one box: 'head *'."),
+    ] = None,
+    max_nodes: Annotated[int, typer.Option(min=1, help="How many boxes at most.")] = 400,
+    title: Annotated[str, typer.Option(help="A heading for the picture.")] = "",
+    language: LanguageOption,
+) -> None:
+    """Run a script and draw the computation behind one of its tensors."""
+
+    def portrait(root: Tensor | Node, **more: Any) -> Drawing:
+        return draw_graph(
+            root,
+            direction=direction.value,
+            values=values.value,
+            gradients=gradients.value,
+            formulas=formulas,
+            order=order,
+            collapse=collapse or (),
+            max_nodes=max_nodes,
+            title=title,
+            language=language.value,
+            **more,
+        )
+
+    if (file is None) == (example is None):
+        fail("give a script, FILE.py or FILE.py:NAME, or --example NAME of a lesson")
+    if example is None:
+        path, name = _parted(str(file))
+        sitter = Sitter(portrait, at, name)
+        variables = run_script(path, arguments or [], sitter)
+    else:
+        path, name = _lesson(example), ""
+        sitter = Sitter(portrait, at, name)
+        with contextlib.redirect_stdout(io.StringIO()):
+            variables = run_script(path, ["--language", language], sitter)
+    drawing = _drawn(path, name, variables, sitter)
+    if output is None:
+        typer.echo(drawing.outline())
+        return
+    try:
+        drawing.write(output)
+    except DrawingError as error:
+        fail(str(error))
+    typer.echo(WROTE[language].format(output))
+
+
+def _drawn(path: Path, name: str, variables: dict[str, Any], sitter: Sitter) -> Drawing:
+    """The drawing that was made when backward ran, or is made now of a named tensor."""
+    if name:
+        sitter.portray(_named(name, path, variables, sitter), variables)
+    if sitter.problem:
+        fail(sitter.problem)
+    if sitter.drawing is None:
+        times = f"only {sitter.backwards} times" if sitter.backwards else "nowhere"
+        names = ", ".join(key for key, x in variables.items() if isinstance(x, Tensor))
+        hint = f"; its variables are {names}" if names else ""
+        fail(f"{path} calls backward() {times}: name a tensor, as in {path}:NAME{hint}")
+    return sitter.drawing
+
+
+def _parted(file: str) -> tuple[Path, str]:
+    """The script, and the name after the colon; a colon may also belong to the path."""
+    start, colon, name = file.rpartition(":")
+    if not colon or Path(file).is_file() or not start.endswith(".py"):
+        return Path(file), ""
+    return Path(start), name
+
+
+def _lesson(name: str) -> Path:
+    known = all_examples()
+    found = matching_examples(name.replace("-", "_"), known)
+    if len(found) != 1:
+        fail(f"{name!r} is no lesson: choose from {', '.join(x.path.stem for x in known)}")
+    return found[0].path
+
+
+def _named(name: str, path: Path, variables: dict[str, Any], sitter: Sitter) -> Tensor | Node:
+    """The variable of that name, or the one tensor that is called so."""
+    variable = variables.get(name)
+    if isinstance(variable, Tensor):
+        return variable
+    tensors = [x for x in variables.values() if isinstance(x, Tensor)]
+    nodes = {x._node for x in (*tensors, *sitter.seen.values()) if x._node is not None}
+    called = [node for node in history(nodes) if node.name == name]
+    if len(called) == 1:
+        return called[0]
+    if called:
+        lines = sorted({node.line[1] for node in called if node.line})
+        where = f", made in lines {', '.join(map(str, lines))}" if lines else ""
+        fail(f"{len(called)} tensors are called {name!r}{where}; give the name of a variable")
+    names = sorted({key for key, x in variables.items() if isinstance(x, Tensor)})
+    return fail(f"{path} has no tensor {name!r}; there are {', '.join(names) or 'none'}")

@@ -1,0 +1,166 @@
+"""The equations of an op, its forward and the gradient at each input, read off the code that ran.
+
+`formula` writes them for the op in general, `equations` for one call of it in a graph, with the
+names and options of that call. What symbols are is told in `symbol`, how they are written in
+`notation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import EllipsisType
+from typing import Any, NamedTuple
+
+from minigrad.calls import REQUIRED
+from minigrad.graph import Node
+from minigrad.notation import write, write_name
+from minigrad.operand import as_primitive
+from minigrad.primitive import Primitive
+from minigrad.rule import Function
+from minigrad.symbol import KnownShape, Symbol, applied
+
+
+class Formula(NamedTuple):
+    """The forward of an op and the gradient at each input, as symbols; G is the upstream."""
+
+    name: str
+    result: str
+    forward: Any
+    rules: dict[str, Any]  # by the parameter of the forward
+    names: dict[str, str]  # what that is called
+
+    def _rows(self, style: int) -> list[tuple[str, str]]:
+        """What stands on the left and on the right of each equation."""
+        rows = [(write_name(self.result, style), write(self.forward, style))]
+        for name, rule in self.rules.items():
+            slope = _SLOPES[style].format(write_name(self.names[name], style))
+            rows.append((slope, write(rule, style)))
+        return rows
+
+    def text(self) -> str:
+        """One line for the forward, one for each gradient; G is the upstream gradient."""
+        return "\n".join([f"{left} = {right}" for left, right in self._rows(0)])
+
+    def latex(self) -> str:
+        """The same lines, to be set in an `aligned` environment."""
+        return " \\\\\n".join([f"{left} = {right}" for left, right in self._rows(1)])
+
+    def mathml(self) -> str:
+        """One `<math>` element with a row for each line."""
+        rows = [f"<mtr><mtd>{left}<mo>=</mo>{right}</mtd></mtr>" for left, right in self._rows(2)]
+        return f"<math display='block'><mtable>{''.join(rows)}</mtable></math>"
+
+
+# ∂L by ∂ of a name, in each style.
+_SLOPES = (
+    "∂L/∂{}",
+    r"\frac{{\partial L}}{{\partial {}}}",
+    "<mfrac><mrow><mo>∂</mo><mi>L</mi></mrow><mrow><mo>∂</mo>{}</mrow></mfrac>",
+)
+
+
+def formula(op: str | Primitive | Function, names: dict[str, str] | None = None) -> Formula:
+    """How an op computes its result and its gradients, read off the code that does so.
+
+    Args: `op`, a primitive or its name; `names`, what to call its inputs and its result (`out`)
+    instead of their parameter names.
+    Errors: `KeyError` if there is no such primitive.
+
+    >>> print(formula("matmul", {"a": "Q", "out": "scores"}).text())
+    scores = Q b
+    ∂L/∂Q = G bᵀ
+    ∂L/∂b = Qᵀ G
+    """
+    found: Primitive = as_primitive(op)
+    called = {name: name for name in found.input_names}
+    called["out"] = "y" if "y" not in called else "out"
+    called |= names or {}
+    inputs = [Symbol(called[name]) for name in found.input_names]
+    options = {n: Symbol(n) if v is REQUIRED else v for n, v in found.defaults.items()}
+    shapes = [applied("shape", [x], {}) for x in inputs]
+    return _formula(found, inputs, shapes, called, options, [True] * len(inputs))
+
+
+def equations(node: Node, names: Sequence[str | Symbol], result: str) -> Formula:
+    """The same of one call: the op that made `node`, with the options that it was called with.
+
+    Args: `names`, what to call each input, or the expression that it is; `result`, what to call
+    the node itself. Options that are arrays keep their parameter names; inputs that are Python
+    numbers stand as they are. The rules are found by `argument_names`.
+    Errors: `ValueError` for a leaf, which no op made, or if names are missing.
+
+    >>> from minigrad import Tensor
+    >>> y = Tensor(3.0, requires_grad=True) * 2
+    >>> print(equations(y._node, ["x", ""], "y").text())
+    y = 2 · x
+    ∂L/∂x = 2 · G
+    """
+    op = node.primitive
+    if op is None:
+        raise ValueError(f"{node} is a leaf: no op made it, so it has no equations.")
+    if len(names) != len(node.inputs):
+        raise ValueError(f"{op} has {len(node.inputs)} inputs here; {len(names)} names came.")
+    pairs = zip(node.inputs, names, strict=True)
+    inputs = [_as_symbol(name) if isinstance(x, Node) else x for x, name in pairs]
+    reached = [isinstance(x, Node) and x.requires_grad for x in node.inputs]
+    known = zip(inputs, node.inputs, strict=True)
+    shapes = [KnownShape(x, n.shape if isinstance(n, Node) else ()) for x, n in known]
+    arguments = argument_names(op, len(inputs))
+    called = {name: str(x) for name, x in zip(arguments, inputs, strict=True)} | {"out": result}
+    options = {name: _constant(name, value) for name, value in (node.options or {}).items()}
+    return _formula(op, inputs, shapes, called, options, reached)
+
+
+def _as_symbol(name: str | Symbol) -> Symbol:
+    return Symbol(name) if isinstance(name, str) else name
+
+
+def argument_names(op: Primitive, count: int) -> list[str]:
+    """What the inputs are called where the op is defined: the edges of a graph say so.
+
+    >>> from minigrad import PRIMITIVES
+    >>> argument_names(PRIMITIVES["matmul"], 2), argument_names(PRIMITIVES["stack"], 2)
+    (['a', 'b'], ['arrays[0]', 'arrays[1]'])
+    """
+    if op.many:
+        return [f"{op.input_names[0]}[{i}]" for i in range(count)]
+    return list(op.input_names)
+
+
+def _constant(name: str, value: Any) -> Any:
+    """A number, a text or a few of them as they are; the name of anything larger."""
+    if isinstance(value, tuple):
+        return value if all(_constant("", x) is x for x in value) else Symbol(name)
+    plain = value is None or isinstance(value, (int, float, str, slice, EllipsisType))
+    return value if plain else Symbol(name)
+
+
+def _formula(
+    op: Primitive,
+    inputs: list[Any],
+    shapes: Sequence[Symbol],
+    called: dict[str, str],
+    options: dict[str, Any],
+    reached: list[bool],
+) -> Formula:
+    """The forward and the rules run on symbols; `reached` are the inputs that have a gradient."""
+    try:
+        forward = (op.composed or op.forward)(*inputs, **options)
+    except (TypeError, AttributeError, ValueError):
+        forward = applied(op.name, inputs, options)
+    values: dict[str, Any] = {"out": Symbol(called["out"]), "index": Symbol("k")}
+    if op.many and len(inputs) > 1:
+        (name,) = op.input_names
+        values |= {name: tuple(inputs), f"{name}_shape": tuple(shapes)}
+    else:
+        values |= dict(zip(op.input_names, inputs, strict=True))
+        values |= {f"{n}_shape": shape for n, shape in zip(op.input_names, shapes, strict=True)}
+    rules = {}
+    for position, name in enumerate([name for name in called if name != "out"]):
+        rule = op.rules[position]
+        if rule is not None and reached[position]:
+            if len(inputs) > 1:
+                values["index"] = position
+            chosen = {n: options[n] for n in rule.options}
+            rules[name] = rule.function(Symbol("G"), *[values[a] for a in rule.asks], **chosen)
+    return Formula(op.name, called["out"], forward, rules, called)

@@ -1,0 +1,483 @@
+"""A graph as a picture: boxes, arrows and small tables of numbers in DOT, for Graphviz to lay out.
+
+What is shown is read in `graph`, how it is laid out stands in `layout`. A `Drawing` is a
+`graphviz.Digraph`, so notebooks show it, and `render`, `pipe` and `source` work as they do there.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import os
+from collections.abc import Iterable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import graphviz
+import numpy as np
+
+from minigrad import Tensor
+from minigrad.graph import Node
+from minigrad.notation import Summary, summarise
+from viz.colours import KINDS, LEVELS, SHADES, TWINS
+from viz.files import write_whole
+from viz.graph import REST, Array, Arrow, Fold, Graph, OpBox, Scope, TensorBox, nested, read_graph
+from viz.layout import DrawingError, lay_out, text_width
+from viz.outline import mermaid, outline
+from viz.wording import WORDS, write_number, write_shape
+
+__all__ = ["Drawing", "draw_graph"]
+
+Detail = Literal["none", "summary", "full"]
+
+LARGEST = {"none": 0, "summary": 30, "full": 400}
+"""How many entries a tensor may have whose numbers are written out."""
+
+WIDEST = {"none": 0, "summary": 6, "full": 24}
+"""And how many columns."""
+
+LONGEST_FORMULA = 56
+"""In characters; the rest of a longer formula is shown where the pointer rests."""
+
+SIZE, SMALL = 11, 9
+"""Of text, in points."""
+
+
+# Each kind of box has a shape of its own as well as its colours.
+BOXES = {
+    "leaf": ("box", "filled"),
+    "parameter": ("box3d", "filled"),
+    "constant": ("note", "filled"),
+    "intermediate": ("box", "filled,rounded"),
+    "root": ("box", "filled,rounded"),
+    "op": ("ellipse", "filled"),
+    "fold": ("folder", "filled"),
+    "rest": ("box", "dashed"),
+}
+
+
+class Drawing(graphviz.Digraph):  # type: ignore[misc]
+    """A drawn graph; made by `draw_graph`.
+
+    It is a `graphviz.Digraph`, laid out by whatever engine there is. `graph` is what it shows.
+    """
+
+    graph: Graph
+    language = "en"
+
+    def mermaid(self) -> str:
+        """The graph in Mermaid's language, for a page of Markdown; needs no layout engine."""
+        return mermaid(self.graph, self.graph_attr["rankdir"], self.language)
+
+    def outline(self) -> str:
+        """The graph as a tree of text, for a terminal; needs no layout engine."""
+        return outline(self.graph, self.language)
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write the picture, whole or not at all, in the format that the suffix says.
+
+        Args:
+            path: ends in .svg, .png, .dot, .json or .pdf; .md and .mmd hold Mermaid, .txt text.
+
+        Raises:
+            DrawingError: it cannot be drawn in this format, or not be written there.
+        """
+        target = Path(path)
+        format = target.suffix.removeprefix(".")
+        if not format:
+            raise DrawingError(f"{str(path)!r} has no suffix that says the format, such as .svg.")
+        texts = {"md": self._markdown, "mmd": self.mermaid, "txt": self.outline}
+        text = texts[format]() + "\n" if format in texts else ""
+        _write(target, text.encode() or self.pipe(format=format))
+        return target
+
+    def _markdown(self) -> str:
+        return f"```mermaid\n{self.mermaid()}\n```"
+
+    def save(self, *args: Any, **options: Any) -> str:
+        """As `graphviz.Digraph.save`, with one clear error if the place cannot be written to."""
+        try:
+            saved: str = super().save(*args, **options)
+        except OSError as error:
+            raise _unwritable(self.filepath, error) from error
+        return saved
+
+    # What graphviz.Digraph calls for its `pipe`, `render`, `view` and its picture in a notebook.
+
+    def _pipe_lines(
+        self, engine: str, format: str, input_lines: Iterable[str], **options: Any
+    ) -> bytes:
+        return _picture("".join(input_lines), format, engine)
+
+    def _pipe_lines_string(
+        self, engine: str, format: str, input_lines: Iterable[str], *, encoding: str, **options: Any
+    ) -> str:
+        return _picture("".join(input_lines), format, engine).decode(encoding)
+
+    def _render(
+        self, engine: str, format: str, filepath: str, outfile: Any = None, **options: Any
+    ) -> str:
+        target = Path(outfile or f"{filepath}.{format}")
+        if options.get("raise_if_result_exists") and target.exists():
+            raise DrawingError(f"{str(target)!r} is there already; choose another name.")
+        _write(target, _picture(Path(filepath).read_text(encoding="utf-8"), format, engine))
+        return str(target)
+
+
+def draw_graph(
+    root: Tensor | Node,
+    *,
+    direction: Literal["LR", "TB"] = "LR",
+    values: Detail = "summary",
+    gradients: Detail = "summary",
+    formulas: bool = True,
+    order: bool = False,
+    collapse: str | Iterable[str] = (),
+    max_nodes: int = 400,
+    parameters: Iterable[Any] = (),
+    title: str = "",
+    language: Literal["en", "zh"] = "en",
+    fontname: str = "Helvetica",
+) -> Drawing:
+    """Draw the computation that lies behind a tensor, before or after backward.
+
+    Boxes are tensors and ellipses ops. Solid arrows carry values forward; dashed ones carry
+    gradients back, as wide as the logarithm of their norm, with the rule that made them of the
+    upstream gradient G. Values and gradients of intermediates are there if the graph was recorded
+    under `minigrad.trace()`; what was not kept or not computed is never drawn as 0. The text of the
+    drawing is the same on every run.
+
+    Args:
+        root: a tensor of any shape, often the loss. Neither it nor its gradients are changed.
+        direction: left to right, or top to bottom.
+        values, gradients: nothing, the numbers of small tensors and statistics of large ones, or
+            the numbers of tensors of up to 400 entries.
+        formulas: write the equation of each op, and the rule at each gradient.
+        order: number the ops and leaves as backward visits them.
+        collapse: scopes to draw as one box; see `read_graph`.
+        max_nodes: how many boxes at most; those nearest to the root are kept.
+        parameters: tensors, or objects with a method `parameters()`, that are told apart.
+        title: any text.
+        language: of the few words in the drawing.
+        fontname: the family for all text.
+
+    Raises:
+        TypeError, ValueError: as `read_graph`, and for an option that does not exist.
+
+    Example:
+        >>> x = Tensor([1.0, 2.0], requires_grad=True, name="x")
+        >>> drawing = draw_graph((x * x).sum(), direction="TB")
+        >>> [op.formula for op in drawing.graph.ops.values()]
+        ['t1 = x ⊙ x', 't2 = Σ t1']
+        >>> drawing.pipe(format="svg")[:5]
+        b'<?xml'
+    """
+    _check("direction", direction, ("LR", "TB"))
+    _check("values", values, tuple(LARGEST))
+    _check("gradients", gradients, tuple(LARGEST))
+    _check("language", language, tuple(WORDS))
+    graph = read_graph(
+        root,
+        collapse=collapse,
+        max_nodes=max_nodes,
+        parameters=parameters,
+        gradients=gradients != "none",
+    )
+    writer = _Writer(graph, values, gradients, formulas, order, WORDS[language])
+    drawing = Drawing(
+        "minigrad",
+        format="svg",
+        graph_attr={"rankdir": direction, "bgcolor": SHADES["paper"], "class": "minigrad"}
+        | {"nodesep": "0.25", "ranksep": "0.35", "fontname": fontname, "fontsize": "13"}
+        | {"fontcolor": SHADES["ink"], "pad": "0.15"},
+        node_attr={"fontname": fontname, "fontsize": str(SIZE), "fontcolor": SHADES["ink"]}
+        | {"margin": "0.08,0.04", "height": "0.2"},
+        edge_attr={"fontname": fontname, "fontsize": str(SMALL), "fontcolor": SHADES["quiet"]}
+        | {"color": SHADES["ink"], "arrowsize": "0.7"},
+    )
+    if title:
+        drawing.attr(label=_table([[_cell(Span(title, 13, bold=True))]]), labelloc="t")
+    drawing.body += writer.lines()
+    drawing.graph, drawing.language = graph, language
+    return drawing
+
+
+def _check(option: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ValueError(f"{option} is one of {', '.join(known)}; it is {value!r}.")
+
+
+# ---------------------------------------------------------------------------------- DOT statements
+
+
+class _Writer:
+    """The statements of one drawing: scopes as clusters, boxes inside them, then all arrows."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        values: Detail,
+        gradients: Detail,
+        formulas: bool,
+        order: bool,
+        words: dict[str, str],
+    ) -> None:
+        self.graph = graph
+        self.values = values
+        self.gradients = gradients
+        self.formulas = formulas
+        self.order = order
+        self.words = words
+
+    def lines(self) -> Iterator[str]:
+        """All statements."""
+        graph = self.graph
+        boxes: list[tuple[Scope, str]] = []
+        boxes += [(box.scope, self._tensor(box)) for box in graph.tensors.values()]
+        boxes += [(box.scope, self._op(box)) for box in graph.ops.values()]
+        boxes += [(box.scope, self._fold(box)) for box in graph.folds.values()]
+        yield from _clustered(boxes)
+        if graph.left_out:
+            yield self._rest(graph.left_out)
+        yield from map(self._value_arrow, graph.values)
+        yield from map(self._gradient_arrow, graph.gradients)
+
+    def _tensor(self, box: TensorBox) -> str:
+        shape = write_shape(box.shape, self.words)
+        dtype = "" if box.dtype == np.float64 else f" {box.dtype}"
+        about = [Span(box.label, bold=True), Span(f"{shape}{dtype}", SMALL, "quiet")]
+        rows = [[_cell(*self._visited(box.order), *about)]]
+        if self.values != "none":
+            rows += self._numbers(box.value, self.values, self.words["values not kept"])
+        if self.gradients != "none" and box.gradient_note != "constant":
+            note = self.words.get(box.gradient_note, "")
+            known = self._numbers(box.gradient, self.gradients, note)
+            sign = _cell(Span("∂L", SMALL, "orange", bold=True))
+            rows += [[_nested([[sign, *known[0]]])], *known[1:]]
+        tooltip = f"{box.label}: {self.words[box.kind]}, {shape}, {box.dtype}"
+        return _box(box.key, box.kind, _table(rows), tooltip)
+
+    def _op(self, box: OpBox) -> str:
+        rows = [[_cell(*self._visited(box.order), Span(box.name, bold=True))]]
+        if self.formulas:
+            rows.append([_cell(Span(_shortened(box.formula), SMALL))])
+        else:
+            rows += [[_cell(Span(f"{name} = {x}", SMALL, "quiet"))] for name, x in box.numbers]
+        where = f" ({os.path.basename(box.line[0])}:{box.line[1]})" if box.line else ""
+        return _box(box.key, "op", _table(rows), f"{box.name}: {box.formula}{where}")
+
+    def _visited(self, order: int | None) -> list[Span]:
+        """When backward comes here, where that is wanted."""
+        return [Span(f"{order}.", SIZE, "orange", bold=True)] if self.order and order else []
+
+    def _fold(self, box: Fold) -> str:
+        times = f" × {box.times}" if box.times > 1 else ""
+        inside = self.words["fold"].format(box.ops, box.tensors)
+        rows = [[_cell(Span(box.label + times, bold=True))], [_cell(Span(inside, SMALL, "quiet"))]]
+        return _box(box.key, "fold", _table(rows), f"{box.label}{times}: {inside}")
+
+    def _rest(self, count: int) -> str:
+        said = self.words["rest"].format(f"{count:,}")
+        more = self.words["rest more"]
+        rows = [[_cell(Span(f"… {said}"))], [_cell(Span(more, SMALL, "quiet"))]]
+        return _box(REST, "rest", _table(rows), f"{said}; {more}")
+
+    def _value_arrow(self, arrow: Arrow) -> str:
+        label = _table([[_cell(Span(arrow.label, SMALL, "quiet"))]]) if arrow.label else ""
+        return _arrow(arrow, "value", label, arrow.label or "value")
+
+    def _gradient_arrow(self, arrow: Arrow) -> str:
+        norm = "" if arrow.norm is None else f"{self.words['norm']} {write_number(arrow.norm)}"
+        texts = [arrow.label, _shortened(arrow.rule) if self.formulas else "", norm]
+        # Into an op passes what stands in the box that it comes from.
+        rows = [[_cell(Span(text, SMALL, "orange"))] for text in texts if text]
+        label = _table(rows) if rows and arrow.tail not in self.graph.tensors else ""
+        tooltip = f"∂L: {arrow.rule or 'G'}, {norm or self.words['none yet']}"
+        return _arrow(arrow, "gradient", label, tooltip, constraint="false", **_look(arrow.norm))
+
+    # ------------------------------------------------------------------------------------ numbers
+
+    def _numbers(self, array: Array | None, detail: Detail, note: str) -> list[list[str]]:
+        """The entries of a small array, statistics of a large one, or why there is neither."""
+        if array is None or array.size == 0:
+            said = note if array is None else self.words["empty"]
+            return [[_cell(Span(said, SMALL, "quiet"))]]
+        columns = array.shape[-1] if array.ndim else 1
+        if array.size <= LARGEST[detail] and columns <= WIDEST[detail]:
+            return [[_entries(array)]]
+        return [[_cell(Span(text, SMALL))] for text in self._statistics(summarise(array))]
+
+    def _statistics(self, s: Summary) -> Iterator[str]:
+        words = self.words
+        if not math.isnan(s.norm):
+            yield f"{write_number(s.low)} … {write_number(s.high)}"
+            yield f"{words['mean']} {write_number(s.mean)}, {words['norm']} {write_number(s.norm)}"
+        share = f"{100 * s.zeros / s.size:.3g} % {words['zeros']}"
+        marks = [(s.zeros, share), (s.nan, f"{s.nan} NaN"), (s.inf, f"{s.inf} Inf")]
+        if text := ", ".join([mark for count, mark in marks if count]):
+            yield text
+
+
+def _entries(array: Array) -> str:
+    """A table of numbers, each on its colour; leading axes one below the other."""
+    values = np.asarray(array, dtype=np.float64)
+    finite = np.abs(values[np.isfinite(values)])
+    largest = float(finite.max()) if finite.size else 0.0
+    leading = values.shape[:-2]
+    width = max([text_width(f"{write_number(x)} ", SMALL) for x in values.flat])
+    rows: list[list[str]] = []
+    for index in np.ndindex(leading):
+        if leading:
+            rows.append([_cell(Span(f"[{', '.join(map(str, index))}]", SMALL, "quiet"))])
+        matrix = np.atleast_2d(values[index])
+        rows += [[_entry(x, largest, width) for x in row] for row in matrix.tolist()]
+    return _nested(rows, spacing=1)
+
+
+def _entry(x: float, largest: float, width: float) -> str:
+    share = x / largest if largest and math.isfinite(x) else 0.0
+    background = f"cell {round(LEVELS * share)}" if math.isfinite(x) else "paper"
+    return _cell(Span(write_number(x), SMALL), background=background, width=width)
+
+
+def _look(norm: float | None) -> dict[str, str]:
+    """How a gradient's arrow looks: as wide as the norm's logarithm, the same in every drawing.
+
+    What is not known is dotted and grey, what is exactly 0 dotted and orange.
+    """
+    colour = SHADES["quiet" if norm is None else "orange"]
+    if not norm or math.isnan(norm):
+        return {"style": "dotted", "color": colour, "penwidth": "0.8"}
+    decades = min(max(math.log10(norm) + 8.0, 0.0), 14.0)
+    return {"style": "dashed", "color": colour, "penwidth": f"{0.5 + 0.3 * decades:.2f}"}
+
+
+def _shortened(formula: str) -> str:
+    return formula if len(formula) <= LONGEST_FORMULA else formula[: LONGEST_FORMULA - 1] + "…"
+
+
+# --------------------------------------------------------------------------------- pieces of DOT
+
+
+class Span(NamedTuple):
+    """Some text in one font."""
+
+    text: str
+    size: int = SIZE
+    colour: str = "ink"
+    bold: bool = False
+
+
+def _cell(*spans: Span, background: str = "", width: float = 0.0) -> str:
+    """A cell of a table. Its width is our own measure, since the engine may lack the glyphs."""
+    fill = f' BGCOLOR="{SHADES[background]}"' if background else ""
+    own = sum([text_width(f"{s.text} ", s.size * (1.06 if s.bold else 1.0)) for s in spans])
+    width = max(width, own)
+    text = " ".join(map(_font, spans))
+    return f'<TD WIDTH="{math.ceil(width)}"{fill}>{text}</TD>'
+
+
+def _font(span: Span) -> str:
+    text = f"<B>{_escaped(span.text)}</B>" if span.bold else _escaped(span.text)
+    return f'<FONT POINT-SIZE="{span.size}" COLOR="{SHADES[span.colour]}">{text}</FONT>'
+
+
+def _table(rows: list[list[str]], spacing: int = 0) -> str:
+    """An HTML-like label; graphviz takes it for one since it stands in angle brackets."""
+    body = "".join([f"<TR>{''.join(row)}</TR>" for row in rows])
+    return (
+        f'<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="1" CELLSPACING="{spacing}">{body}</TABLE>>'
+    )
+
+
+def _nested(rows: list[list[str]], spacing: int = 0) -> str:
+    return f"<TD>{_table(rows, spacing)[1:-1]}</TD>"
+
+
+def _escaped(text: str) -> str:
+    """Text inside a label, where &, < and > would be read as markup."""
+    visible = "".join([c if c.isprintable() else "�" for c in text])
+    return html.escape(visible) or " "
+
+
+def _box(key: str, kind: str, label: str, tooltip: str) -> str:
+    (shape, style), (fill, line) = BOXES[kind], KINDS[kind]
+    attributes = {
+        "label": label,
+        "shape": shape,
+        "style": style,
+        "fillcolor": SHADES[fill],
+        "color": SHADES[line],
+        "class": kind,
+        "tooltip": tooltip,
+    }
+    if kind == "root":
+        attributes["peripheries"] = "2"
+    if shape == "box3d":
+        attributes["margin"] = "0.14,0.1"  # its front would cut off the top line
+    return f"\t{key} {_listed(attributes)}\n"
+
+
+def _arrow(arrow: Arrow, kind: str, label: str, tooltip: str, **look: str) -> str:
+    attributes = {"class": kind, "tooltip": tooltip, **look}
+    if label:
+        attributes |= {"label": label, "labeltooltip": tooltip}
+    return f"\t{arrow.tail} -> {arrow.head} {_listed(attributes)}\n"
+
+
+def _listed(attributes: dict[str, str]) -> str:
+    """Attributes as DOT: a table as it is, anything else as a quoted string."""
+    items = []
+    for name, value in attributes.items():
+        is_label = name == "label"
+        items.append(f"{name}={value if is_label else _quoted(value)}")
+    return f"[{' '.join(items)}]"
+
+
+def _quoted(text: str) -> str:
+    visible = "".join([c if c.isprintable() else "�" for c in text])
+    escaped = visible.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _clustered(boxes: list[tuple[Scope, str]]) -> Iterator[str]:
+    """The boxes of each scope inside its cluster, and clusters inside clusters."""
+    numbers = count()
+    for step, text in nested(boxes):
+        if step == "open":
+            label = _table([[_cell(Span(text, SIZE, "quiet", bold=True))]])
+            look = f'style="rounded,dashed" color="{SHADES["quiet"]}" class="scope"'
+            yield f"\tsubgraph cluster_{next(numbers)} {{\n\tgraph [label={label} {look}]\n"
+        else:
+            yield text if step == "box" else "\t}\n"
+
+
+# ------------------------------------------------------------------------------------- the picture
+
+
+def _picture(source: str, format: str, engine: str) -> bytes:
+    """The laid out graph; an SVG also knows its colours in the dark."""
+    drawn = lay_out(source, format, engine)
+    if format != "svg":
+        return drawn
+    rules = [
+        f'.minigrad [{attribute}="{light}"]{{{attribute}:{dark}}}'
+        for light, dark in TWINS.items()
+        for attribute in ("fill", "stroke")
+    ]
+    style = f"<style>@media (prefers-color-scheme:dark){{{''.join(rules)}}}</style>"
+    head, start, rest = drawn.decode().partition('<g id="graph0"')
+    return f"{head}{style}\n{start}{rest}".encode()
+
+
+def _write(target: Path, content: bytes) -> None:
+    try:
+        write_whole(target, content)
+    except OSError as error:
+        raise _unwritable(str(target), error) from error
+
+
+def _unwritable(path: str, error: OSError) -> DrawingError:
+    reason = error.strerror or error
+    return DrawingError(f"{path!r} cannot be written: {reason}. Choose another place.")

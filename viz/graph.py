@@ -1,0 +1,563 @@
+"""A recorded graph read as boxes and arrows: what a drawing, a page or a text shows of it.
+
+Reading changes nothing and computes no gradient that backward did not compute: what was not kept
+is said to be so. How boxes and arrows are drawn is told in `drawing` and `outline`.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from minigrad import Tensor
+from minigrad.equations import Formula, argument_names, equations
+from minigrad.graph import Node, history
+from minigrad.joint import JointPrimitive
+from minigrad.notation import summarise
+from minigrad.symbol import Symbol
+
+__all__ = ["Arrow", "Fold", "Graph", "OpBox", "TensorBox", "read_graph"]
+
+Array = npt.NDArray[Any]
+Scope = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorBox:
+    """A tensor in the graph.
+
+    Attributes:
+        key: an opaque identifier, the same on every run.
+        label: its name, or one made up for it that no other tensor has.
+        kind: `leaf`, `parameter`, `constant`, `intermediate` or `root`.
+        shape, dtype, scope: as recorded.
+        value: its entries; None if they were not kept.
+        gradient: None if there is none, for the reason in `gradient_note`.
+        gradient_note: empty, `constant`, `none yet` or `not kept`.
+        norm: of the gradient, as in `Arrow`.
+        order: when backward visits it, counted from 1; None if it does not, or for the result of
+            an op, which is visited together with that.
+    """
+
+    key: str
+    label: str
+    kind: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    scope: Scope
+    value: Array | None
+    gradient: Array | None
+    gradient_note: str
+    norm: float | None
+    order: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpBox:
+    """An op in the graph: its primitive's name, its equation, and when backward visits it."""
+
+    key: str
+    name: str
+    formula: str
+    numbers: tuple[tuple[str, str], ...]  # its arguments that are plain numbers
+    scope: Scope
+    line: tuple[str, int] | None
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A scope that is drawn as one box, or several equal ones that are drawn as one."""
+
+    key: str
+    label: str
+    times: int
+    ops: int
+    tensors: int
+    scope: Scope  # the one that the box stands in
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """From one box to another, in the direction in which values, or gradients, flow.
+
+    Attributes:
+        tail, head: the keys of the boxes.
+        label: of a value, the argument that it becomes, or the tensor that leaves a fold.
+        rule: of a gradient, the formula that makes it of the upstream G; empty into an op.
+        norm: of the gradient that passes there; NaN or infinite if it has such entries; None if it
+            is not known.
+    """
+
+    tail: str
+    head: str
+    label: str = ""
+    rule: str = ""
+    norm: float | None = None
+
+
+@dataclass(slots=True)
+class Graph:
+    """All that a drawing shows: boxes by key, oldest first, arrows of values and of gradients.
+
+    `left_out` counts the ops that were too many; the box `REST` then stands for them.
+    """
+
+    root: str
+    tensors: dict[str, TensorBox] = field(default_factory=dict)
+    ops: dict[str, OpBox] = field(default_factory=dict)
+    folds: dict[str, Fold] = field(default_factory=dict)
+    values: list[Arrow] = field(default_factory=list)
+    gradients: list[Arrow] = field(default_factory=list)
+    left_out: int = 0
+
+
+LONGEST_LABEL = 48
+LONGEST_DESCRIPTION = 12
+
+REST = "rest"
+"""The key of the box that stands for what was left out."""
+
+
+def read_graph(
+    root: Tensor | Node,
+    *,
+    collapse: str | Iterable[str] = (),
+    max_nodes: int = 400,
+    parameters: Iterable[Any] = (),
+    gradients: bool = True,
+) -> Graph:
+    """Read what lies behind a tensor, before or after backward, without changing either.
+
+    Args:
+        root: the tensor that the graph leads to, often the loss; its shape may be any.
+        collapse: scopes to draw as one box each: names (`head 0`), paths (`block/head 0`) or
+            patterns of them (`head *`). Equal ones in the same place become one box.
+        max_nodes: how many boxes there may be; those nearest to the root are kept.
+        parameters: tensors, or objects with a method `parameters()`, that are told apart.
+        gradients: whether to say what passed along each arrow in the last backward.
+
+    Raises:
+        TypeError: `root` is not a tensor.
+        ValueError: `max_nodes` is not positive, or nothing is called as `collapse` says.
+
+    Example:
+        >>> x = Tensor([1.0, 2.0], requires_grad=True, name="x")
+        >>> graph = read_graph((x * x).sum())
+        >>> [op.formula for op in graph.ops.values()]
+        ['t1 = x ⊙ x', 't2 = Σ t1']
+    """
+    if not isinstance(root, (Tensor, Node)):
+        raise TypeError(f"a graph is read from a tensor, not from a {type(root).__name__}.")
+    if max_nodes < 1:
+        raise ValueError(f"max_nodes is a number of boxes, at least 1; it is {max_nodes}.")
+    node = root if isinstance(root, Node) else root._node
+    if node is None:
+        assert isinstance(root, Tensor)
+        node = Node(root.shape, root.dtype, False)
+    patterns = (collapse,) if isinstance(collapse, str) else tuple(collapse)
+    reader = _Reader(node, patterns, {tensor._node for tensor in _flat(parameters)})
+    if isinstance(root, Tensor):
+        reader.arrays[node] = root._data
+    return reader.read(max_nodes, gradients)
+
+
+def nested(boxes: Iterable[tuple[Scope, str]]) -> Iterator[tuple[str, str]]:
+    """Scopes opened and closed around what stands in them, step by step.
+
+
+    >>> [step for step, _ in nested([((), "x"), (("head 0",), "y")])]
+    ['box', 'open', 'box', 'close']
+    """
+    inside: Scope = ()
+    for scope, box in sorted(boxes, key=lambda pair: pair[0]):
+        shared = len(_common(inside, scope))
+        yield from [("close", "")] * (len(inside) - shared)
+        yield from [("open", name) for name in scope[shared:]]
+        yield "box", box
+        inside = scope
+    yield from [("close", "")] * len(inside)
+
+
+def contribution(node: Node, position: int) -> Array | None:
+    """What the op that made `node` passed back to its input at `position` in the last backward.
+
+    Its rule is run again on what was kept; None if that, or the gradient at `node`, was not.
+    """
+    op = node.primitive
+    kept = node.trace if node.kept is None else node.kept
+    if op is None or node.grad is None or kept is None:
+        return None
+    rule = op.rules[position]
+    parent = node.inputs[position]
+    if rule is None or not isinstance(parent, Node) or not parent.requires_grad:
+        return None
+    again = copy.copy(node)
+    again.kept = kept
+    if isinstance(op, JointPrimitive) and isinstance(kept, dict) and "saved" not in kept:
+        arrays = [kept[place] for place in range(len(node.inputs))]
+        again.kept = {**kept, "saved": op.forward(*arrays, **(node.options or {}))[1]}
+    passed: Array = rule.pull(node.grad, again, position, None)
+    return passed
+
+
+def _flat(parameters: Iterable[Any]) -> Iterator[Tensor]:
+    for item in parameters:
+        if isinstance(item, Tensor):
+            yield item
+        else:
+            yield from item.parameters()
+
+
+class _Group(NamedTuple):
+    """Scopes that are drawn as one box."""
+
+    scopes: list[Scope]
+    ops: int
+    tensors: int
+
+
+class _Reader:
+    """One reading: what lies behind the root, which box stands for what, and how it is called."""
+
+    def __init__(self, root: Node, patterns: tuple[str, ...], parameters: set[Any]) -> None:
+        visited = history([root])
+        self.root = root
+        self.parameters = parameters
+        self.order = {node: i for i, node in enumerate(visited, start=1)}
+        self.made = [node for node in visited if node.primitive is not None]  # youngest first
+        self.has_run = any(n.primitive is None and n.grad is not None for n in visited)
+        self.arrays = dict(_kept_values(self.made))
+        self.scopes = _scopes(self.made) or {root: ()}
+        self.groups = _groups(self.scopes, patterns)
+        self.left_out: set[Node] = set()
+        self.labels: dict[Node, str] = {}
+        self.symbols: dict[Node, Symbol] = {}  # of those that are labelled by an expression
+        self.keys: dict[Any, str] = {}  # of boxes: a tensor is its node, an op (its node,)
+        self.crossing: dict[tuple[str, str, Node], list[Array | None]] = {}
+
+    def read(self, max_nodes: int, gradients: bool) -> Graph:
+        """Choose what is shown, name it, and connect it."""
+        shown = self._within(max_nodes)
+        self.left_out = set(self.made[len(shown) :]) - {self.root}
+        self._name(shown)
+        graph = Graph("", left_out=len(self.made) - len(shown))
+        for node in reversed(shown):
+            self._add(graph, node, gradients)
+        graph.root = self._tensor_box(graph, self.root)
+        graph.gradients += self._crossings()
+        repeated = {key for key, fold in graph.folds.items() if fold.times > 1}
+        graph.values = _bundled(graph.values, repeated)
+        graph.gradients = _bundled(graph.gradients, repeated)
+        if not shown and graph.left_out:
+            graph.values.append(Arrow(REST, graph.root))
+        return graph
+
+    def _within(self, max_nodes: int) -> list[Node]:
+        """The ops nearest to the root, as many as make no more than so many boxes."""
+        boxes = {self.root}
+        for i, node in enumerate(self.made):
+            leaves = [x for x in node.inputs if isinstance(x, Node) and x.primitive is None]
+            boxes |= {self._of_op(node), *map(self._of_tensor, [node, *leaves])}
+            if len(boxes) > max_nodes:
+                return self.made[:i]
+        return self.made
+
+    def _of_tensor(self, node: Node) -> Any:
+        """What stands for a tensor: itself, or the group that it is folded into."""
+        group = self.groups.get(node)
+        return node if group is None or node is self.root else id(group)
+
+    def _of_op(self, node: Node) -> Any:
+        group = self.groups.get(node)
+        return (node,) if group is None else id(group)
+
+    # ------------------------------------------------------------------------------------- names
+
+    def _name(self, shown: list[Node]) -> None:
+        """Call every tensor that an equation can mention by its name, or make one up."""
+        mentioned = {self.root, *shown}
+        for node in shown:
+            mentioned |= {x for x in node.inputs if isinstance(x, Node)}
+        ordered = sorted(mentioned, key=lambda node: node.serial)
+        taken = {_clean(node.name) for node in ordered}
+        numbers = count(1)
+        for node in ordered:
+            label = _clean(node.name) or self._description(node, taken)
+            while not label:
+                made_up = f"t{next(numbers)}"
+                label = made_up if made_up not in taken else ""
+            taken.add(label)
+            self.labels[node] = label
+
+    def _description(self, node: Node, taken: set[str]) -> str:
+        """`Kᵀ` or `x[0]`, where the parent has a label; otherwise nothing."""
+        if node.primitive is None or node.primitive.name not in ("matrix_transpose", "getitem"):
+            return ""
+        equation = self._equation(node) if node.inputs[0] in self.labels else None
+        text = str(equation.forward) if equation else ""
+        if equation is None or len(text) > LONGEST_DESCRIPTION or text in taken:
+            return ""
+        self.symbols[node] = equation.forward
+        return text
+
+    def _symbol(self, node: Node) -> Symbol:
+        """What stands for a tensor in an equation: its label, or the expression that this is."""
+        return self.symbols.get(node, Symbol(self.labels.get(node, "")))
+
+    def _equation(self, node: Node) -> Formula | None:
+        """None where a student's op cannot be run on symbols."""
+        symbols = [self._symbol(x) if isinstance(x, Node) else "" for x in node.inputs]
+        try:
+            return equations(node, symbols, self.labels.get(node, "y"))
+        except Exception:  # it is code of the user's, and may raise anything
+            return None
+
+    # -------------------------------------------------------------------------- boxes and arrows
+
+    def _add(self, graph: Graph, node: Node, gradients: bool) -> None:
+        """The op that made a tensor, with its inputs, its result, and the arrows in between."""
+        group = self.groups.get(node)
+        inputs = [(i, x) for i, x in enumerate(node.inputs) if isinstance(x, Node)]
+        tails = [self._tensor_box(graph, x) for _, x in inputs]
+        head = self._op_box(graph, node) if group is None else self._fold_box(graph, group)
+        result = self._tensor_box(graph, node)
+        equation = self._equation(node) if gradients and group is None else None
+        rules = equation.rules if equation else {}
+        arguments = _arguments(node)
+        for (i, parent), tail in zip(inputs, tails, strict=True):
+            if group is not None:
+                self._cross(graph, tail, head, node, i, gradients)
+                continue
+            label = self.labels[parent] if tail in graph.folds else ""
+            graph.values.append(Arrow(tail, head, label or arguments[i] * (len(inputs) > 1)))
+            if gradients and parent.requires_grad:
+                rule = str(rules.get(arguments[i], ""))
+                passed = _norm(contribution(node, i))
+                graph.gradients.append(Arrow(head, tail, "", rule, passed))
+        if result != head:
+            graph.values.append(Arrow(head, result))
+            if gradients:
+                graph.gradients.append(Arrow(result, head, norm=_norm(node.grad)))
+
+    def _cross(
+        self, graph: Graph, tail: str, fold: str, node: Node, position: int, gradients: bool
+    ) -> None:
+        """What enters a fold from outside: one arrow for each tensor, whoever uses it inside."""
+        parent = node.inputs[position]
+        if tail == fold:
+            return
+        label = self.labels[parent] if tail in graph.folds else ""
+        arrow = Arrow(tail, fold, label)
+        if arrow not in graph.values:
+            graph.values.append(arrow)
+        if gradients and parent.requires_grad:
+            self.crossing.setdefault((fold, tail, parent), []).append(contribution(node, position))
+
+    def _crossings(self) -> Iterator[Arrow]:
+        """What folds pass back, summed over the ops inside."""
+        for (fold, tail, _), passed in self.crossing.items():
+            known = [x for x in passed if x is not None]
+            total = sum(known[1:], known[0]) if len(known) == len(passed) else None
+            yield Arrow(fold, tail, norm=_norm(total))
+
+    def _key(self, box: Any) -> tuple[str, bool]:
+        """The key of a box, and whether it is a new one."""
+        new = box not in self.keys
+        return self.keys.setdefault(box, f"n{len(self.keys)}"), new
+
+    def _tensor_box(self, graph: Graph, node: Node) -> str:
+        if node in self.left_out:
+            return REST
+        group = self.groups.get(node)
+        if group is not None and node is not self.root:
+            return self._fold_box(graph, group)
+        key, new = self._key(node)
+        if new:
+            gradient = None if node.grad is None else np.asarray(node.grad)
+            graph.tensors[key] = TensorBox(
+                key,
+                self.labels[node],
+                self._kind(node),
+                node.shape,
+                node.dtype,
+                self.scopes.get(node, ()) if group is None else (),
+                self.arrays.get(node),
+                gradient,
+                self._note(node),
+                _norm(gradient),
+                self.order.get(node) if node.primitive is None else None,
+            )
+        return key
+
+    def _kind(self, node: Node) -> str:
+        if node in self.parameters:
+            return "parameter"
+        if not node.requires_grad:
+            return "constant"
+        if node.primitive is None:
+            return "leaf"
+        return "root" if node is self.root else "intermediate"
+
+    def _note(self, node: Node) -> str:
+        """Why there is no gradient."""
+        if not node.requires_grad:
+            return "constant"
+        if node.grad is not None:
+            return ""
+        is_kept = node.primitive is None or node.retain
+        has_run = self.has_run or (node.primitive is not None and node.kept is None)
+        return "not kept" if has_run and not is_kept else "none yet"
+
+    def _op_box(self, graph: Graph, node: Node) -> str:
+        assert node.primitive is not None
+        key, _ = self._key((node,))
+        pairs = zip(_arguments(node), node.inputs, strict=True)
+        numbers = tuple([(name, f"{x:g}") for name, x in pairs if not isinstance(x, Node)])
+        equation = self._equation(node)
+        formula = str(equation.forward) if equation else f"{node.primitive}(…)"
+        if node not in self.symbols:
+            formula = f"{self.labels[node]} = {formula}"
+        graph.ops[key] = OpBox(
+            key,
+            node.primitive.name,
+            formula,
+            numbers,
+            self.scopes[node],
+            node.line,
+            self.order[node],
+        )
+        return key
+
+    def _fold_box(self, graph: Graph, group: _Group) -> str:
+        key, new = self._key(id(group))
+        if new:
+            first, last = group.scopes[0], group.scopes[-1]
+            label = first[-1] if first == last else f"{first[-1]} … {last[-1]}"
+            graph.folds[key] = Fold(
+                key, _clean(label), len(group.scopes), group.ops, group.tensors, first[:-1]
+            )
+        return key
+
+
+def _bundled(arrows: list[Arrow], repeated: set[str]) -> list[Arrow]:
+    """One arrow for the many between a fold of several scopes and the same other box."""
+    bundles: dict[Any, list[Arrow]] = {}
+    for i, arrow in enumerate(arrows):
+        ends = (arrow.tail, arrow.head)
+        bundles.setdefault(i if repeated.isdisjoint(ends) else ends, []).append(arrow)
+    return [_bundle(arrows) for arrows in bundles.values()]
+
+
+def _bundle(arrows: list[Arrow]) -> Arrow:
+    first, *others = arrows
+    if not others:
+        return first
+    norms = [arrow.norm for arrow in arrows]
+    known = [norm for norm in norms if norm is not None]
+    total = math.hypot(*known) if len(known) == len(norms) else None
+    return replace(first, label=f"× {len(arrows)}", rule="", norm=total)
+
+
+def _arguments(node: Node) -> list[str]:
+    assert node.primitive is not None
+    return argument_names(node.primitive, len(node.inputs))
+
+
+def _norm(gradient: Any) -> float | None:
+    """The norm of a gradient; NaN or infinite if it has such entries; None for None."""
+    if gradient is None:
+        return None
+    summary = summarise(gradient)
+    if summary.nan:
+        return math.nan
+    return math.inf if summary.inf else summary.norm if summary.size else 0.0
+
+
+def _clean(name: str | None) -> str:
+    """A name in one line and of bounded length."""
+    text = "".join([c if c.isprintable() else "�" for c in name or ""])
+    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+
+
+def _kept_values(made: list[Node]) -> Iterator[tuple[Node, Array]]:
+    """The tensors whose entries some record kept, with these."""
+    for node in made:
+        for kept in (node.kept, node.trace):
+            for place, array in kept.items() if isinstance(kept, dict) else ():
+                if isinstance(array, np.ndarray) and isinstance(place, int) and place >= 0:
+                    origin = node.inputs[place] if place < len(node.inputs) else node
+                    yield origin, array
+
+
+def _scopes(made: list[Node]) -> dict[Node, Scope]:
+    """The scope of each tensor: of a leaf the innermost that holds all its users.
+
+    Constants with a name are what the user put in, so they stand outside.
+    """
+    scopes: dict[Node, Scope] = {}
+    for node in made:
+        scopes[node] = node.scope
+        for x in node.inputs:
+            if isinstance(x, Node) and x.primitive is None:
+                scopes[x] = _common(scopes.get(x, node.scope), node.scope)
+                if x.name and not x.requires_grad:
+                    scopes[x] = ()
+    return scopes
+
+
+def _common(one: Scope, other: Scope) -> Scope:
+    shared = 0
+    while shared < min(len(one), len(other)) and one[shared] == other[shared]:
+        shared += 1
+    return one[:shared]
+
+
+def _groups(scopes: dict[Node, Scope], patterns: tuple[str, ...]) -> dict[Node, _Group]:
+    """The group that each tensor, with its op, is folded into."""
+    inside: dict[Scope, list[Node]] = {}
+    prefixes = {scope: _folded(scope, patterns) for scope in {*scopes.values()}}
+    for node in sorted(scopes, key=lambda node: node.serial):
+        if prefix := prefixes[scopes[node]]:
+            inside.setdefault(prefix, []).append(node)
+    _refuse_unknown(patterns, [*prefixes])
+    alike: dict[Any, list[Scope]] = {}
+    for prefix, nodes in inside.items():
+        ops = [(node.primitive, node.shape) for node in nodes if node.primitive is not None]
+        plan = (prefix[:-1], re.sub(r"\d+", "#", prefix[-1]), tuple(ops))
+        alike.setdefault(plan, []).append(prefix)
+    groups: dict[Node, _Group] = {}
+    for (_, _, ops), equal in alike.items():
+        nodes = [node for prefix in equal for node in inside[prefix]]
+        group = _Group(equal, len(ops), len(nodes) // len(equal))
+        groups |= dict.fromkeys(nodes, group)
+    return groups
+
+
+def _folded(scope: Scope, patterns: tuple[str, ...]) -> Scope:
+    """The outermost scope around this one that a pattern names; empty if there is none."""
+    for end in range(1, len(scope) + 1):
+        names = (scope[end - 1], "/".join(scope[:end]))
+        if any(fnmatchcase(name, pattern) for name in names for pattern in patterns):
+            return scope[:end]
+    return ()
+
+
+def _refuse_unknown(patterns: tuple[str, ...], scopes: list[Scope]) -> None:
+    known = sorted({scope[:end] for scope in scopes for end in range(1, len(scope) + 1)})
+    for pattern in patterns:
+        if not any(_folded(scope, (pattern,)) for scope in known):
+            names = ", ".join(repr("/".join(scope)) for scope in known[:12])
+            raise ValueError(
+                f"collapse: no scope is called {pattern!r}; "
+                + (f"there are {names}." if names else "record inside minigrad.scope(name).")
+            )

@@ -1,0 +1,72 @@
+"""How numbers, shapes and the few words in a drawing are written, in English and in Chinese."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["WORDS", "write_number", "write_shape"]
+
+WORDS = {
+    "en": {
+        "none yet": "none yet",
+        "not kept": "not kept",
+        "values not kept": "values not kept",
+        "norm": "norm",
+        "mean": "mean",
+        "zeros": "zeros",
+        "empty": "no entries",
+        "fold": "ops: {}, tensors: {}",
+        "rest": "older ops left out: {}",
+        "rest more": "shown are those nearest to the root",
+        "above": "see above",
+        "leaf": "leaf",
+        "parameter": "parameter",
+        "constant": "constant",
+        "intermediate": "intermediate",
+        "root": "root",
+        "scalar": "scalar",
+    },
+    "zh": {
+        "none yet": "尚未计算",
+        "not kept": "未保留",
+        "values not kept": "数值未保留",
+        "norm": "范数",
+        "mean": "均值",
+        "zeros": "零",
+        "empty": "没有元素",
+        "fold": "{} 个运算，{} 个张量",
+        "rest": "省略了 {} 个更早的运算",
+        "rest more": "保留的是离根最近的部分",
+        "above": "见上文",
+        "leaf": "叶子",
+        "parameter": "参数",
+        "constant": "常量",
+        "intermediate": "中间结果",
+        "root": "根",
+        "scalar": "标量",
+    },
+}
+
+
+def write_number(x: float) -> str:
+    """Three digits, as short as they come.
+
+    >>> [write_number(x) for x in (0.0, -0.12345, 12345.0, 1e-30, math.inf, math.nan)]
+    ['0', '−0.123', '1.23e4', '1e−30', '∞', 'NaN']
+    """
+    if math.isnan(x):
+        return "NaN"
+    if math.isinf(x):
+        return "∞" if x > 0 else "−∞"
+    text = f"{x + 0.0:.3g}" if x else "0"
+    mantissa, e, exponent = text.partition("e")
+    return (mantissa + (f"e{int(exponent)}" if e else "")).replace("-", "−")
+
+
+def write_shape(shape: tuple[int, ...], words: dict[str, str] = WORDS["en"]) -> str:
+    """The lengths of the axes, or that there are none.
+
+    >>> write_shape((3, 4)), write_shape(())
+    ('3 × 4', 'scalar')
+    """
+    return " × ".join(map(str, shape)) if shape else words["scalar"]
