@@ -22,7 +22,8 @@ from minigrad.graph import Node
 from minigrad.notation import Summary, summarise
 from viz.colours import KINDS, LEVELS, SHADES, TWINS
 from viz.files import write_whole
-from viz.graph import REST, Array, Arrow, Fold, Graph, OpBox, Scope, TensorBox, nested, read_graph
+from viz.folding import Scope, nested
+from viz.graph import REST, Array, Arrow, Fold, Graph, OpBox, TensorBox, read_graph
 from viz.layout import DrawingError, lay_out, text_width
 from viz.outline import mermaid, outline
 from viz.wording import WORDS, write_number, write_shape
@@ -196,9 +197,12 @@ def draw_graph(
         edge_attr={"fontname": fontname, "fontsize": str(SMALL), "fontcolor": SHADES["quiet"]}
         | {"color": SHADES["ink"], "arrowsize": "0.7"},
     )
-    if title:
-        drawing.attr(label=_table([[_cell(Span(title, 13, bold=True))]]), labelloc="t")
     drawing.body += writer.lines()
+    rows = [[_cell(Span(title, 13, bold=True))]] if title else []
+    if writer.kept_less:
+        rows.append([_cell(Span(WORDS[language]["hint"], SMALL, "quiet"))])
+    if rows:
+        drawing.attr(label=_table(rows), labelloc="t" if title else "b")
     drawing.graph, drawing.language = graph, language
     return drawing
 
@@ -229,6 +233,7 @@ class _Writer:
         self.formulas = formulas
         self.order = order
         self.words = words
+        self.kept_less = False  # whether anything was found not to be kept
 
     def lines(self) -> Iterator[str]:
         """All statements."""
@@ -247,19 +252,19 @@ class _Writer:
         shape = write_shape(box.shape, self.words)
         dtype = "" if box.dtype == np.float64 else f" {box.dtype}"
         about = [Span(box.label, bold=True), Span(f"{shape}{dtype}", SMALL, "quiet")]
-        rows = [[_cell(*self._visited(box.order), *about)]]
+        rows = [[_heading(*self._visited(box.order), *about)]]
         if self.values != "none":
-            rows += self._numbers(box.value, self.values, self.words["values not kept"])
+            rows += self._numbers(box.value, self.values, self.words["not kept"])
         if self.gradients != "none" and box.gradient_note != "constant":
             note = self.words.get(box.gradient_note, "")
             known = self._numbers(box.gradient, self.gradients, note)
             sign = _cell(Span("∂L", SMALL, "orange", bold=True))
-            rows += [[_nested([[sign, *known[0]]])], *known[1:]]
+            rows.append([_nested([[sign, _nested(known)]])])
         tooltip = f"{box.label}: {self.words[box.kind]}, {shape}, {box.dtype}"
         return _box(box.key, box.kind, _table(rows), tooltip)
 
     def _op(self, box: OpBox) -> str:
-        rows = [[_cell(*self._visited(box.order), Span(box.name, bold=True))]]
+        rows = [[_heading(*self._visited(box.order), Span(box.name, bold=True))]]
         if self.formulas:
             rows.append([_cell(Span(_shortened(box.formula), SMALL))])
         else:
@@ -300,6 +305,7 @@ class _Writer:
 
     def _numbers(self, array: Array | None, detail: Detail, note: str) -> list[list[str]]:
         """The entries of a small array, statistics of a large one, or why there is neither."""
+        self.kept_less |= array is None and note == self.words["not kept"]
         if array is None or array.size == 0:
             said = note if array is None else self.words["empty"]
             return [[_cell(Span(said, SMALL, "quiet"))]]
@@ -369,13 +375,22 @@ class Span(NamedTuple):
     bold: bool = False
 
 
-def _cell(*spans: Span, background: str = "", width: float = 0.0) -> str:
+def _cell(span: Span, background: str = "", width: float = 0.0) -> str:
     """A cell of a table. Its width is our own measure, since the engine may lack the glyphs."""
     fill = f' BGCOLOR="{SHADES[background]}"' if background else ""
-    own = sum([text_width(f"{s.text} ", s.size * (1.06 if s.bold else 1.0)) for s in spans])
-    width = max(width, own)
-    text = " ".join(map(_font, spans))
-    return f'<TD WIDTH="{math.ceil(width)}"{fill}>{text}</TD>'
+    return f'<TD WIDTH="{max(width, _measured(span)):.0f}"{fill}>{_font(span)}</TD>'
+
+
+def _heading(*spans: Span) -> str:
+    """Texts side by side, which stay together in the middle of a wide box."""
+    cells = "".join(map(_cell, spans))
+    width = sum(map(_measured, spans)) + 2 * len(spans)
+    frame = 'BORDER="0" CELLBORDER="0" CELLPADDING="1" CELLSPACING="0" FIXEDSIZE="TRUE"'
+    return f'<TD><TABLE {frame} WIDTH="{width:.0f}" HEIGHT="17"><TR>{cells}</TR></TABLE></TD>'
+
+
+def _measured(span: Span) -> float:
+    return text_width(f"{span.text} ", span.size * (1.06 if span.bold else 1.0))
 
 
 def _font(span: Span) -> str:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import copy
 import math
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,11 +22,11 @@ from minigrad.graph import Node, history
 from minigrad.joint import JointPrimitive
 from minigrad.notation import summarise
 from minigrad.symbol import Symbol
+from viz.folding import Group, Scope, fold, scopes_of
 
 __all__ = ["Arrow", "Fold", "Graph", "OpBox", "TensorBox", "read_graph"]
 
 Array = npt.NDArray[Any]
-Scope = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,23 +169,6 @@ def read_graph(
     return reader.read(max_nodes, gradients)
 
 
-def nested(boxes: Iterable[tuple[Scope, str]]) -> Iterator[tuple[str, str]]:
-    """Scopes opened and closed around what stands in them, step by step.
-
-
-    >>> [step for step, _ in nested([((), "x"), (("head 0",), "y")])]
-    ['box', 'open', 'box', 'close']
-    """
-    inside: Scope = ()
-    for scope, box in sorted(boxes, key=lambda pair: pair[0]):
-        shared = len(_common(inside, scope))
-        yield from [("close", "")] * (len(inside) - shared)
-        yield from [("open", name) for name in scope[shared:]]
-        yield "box", box
-        inside = scope
-    yield from [("close", "")] * len(inside)
-
-
 def contribution(node: Node, position: int) -> Array | None:
     """What the op that made `node` passed back to its input at `position` in the last backward.
 
@@ -218,14 +199,6 @@ def _flat(parameters: Iterable[Any]) -> Iterator[Tensor]:
             yield from item.parameters()
 
 
-class _Group(NamedTuple):
-    """Scopes that are drawn as one box."""
-
-    scopes: list[Scope]
-    ops: int
-    tensors: int
-
-
 class _Reader:
     """One reading: what lies behind the root, which box stands for what, and how it is called."""
 
@@ -237,8 +210,8 @@ class _Reader:
         self.made = [node for node in visited if node.primitive is not None]  # youngest first
         self.has_run = any(n.primitive is None and n.grad is not None for n in visited)
         self.arrays = dict(_kept_values(self.made))
-        self.scopes = _scopes(self.made) or {root: ()}
-        self.groups = _groups(self.scopes, patterns)
+        self.scopes = scopes_of(self.made) or {root: ()}
+        self.groups = fold(self.scopes, patterns)
         self.left_out: set[Node] = set()
         self.labels: dict[Node, str] = {}
         self.symbols: dict[Node, Symbol] = {}  # of those that are labelled by an expression
@@ -285,9 +258,12 @@ class _Reader:
 
     def _name(self, shown: list[Node]) -> None:
         """Call every tensor that an equation can mention by its name, or make one up."""
-        mentioned = {self.root, *shown}
+        mentioned = {self.root}
         for node in shown:
-            mentioned |= {x for x in node.inputs if isinstance(x, Node)}
+            group = self.groups.get(node)
+            mentioned |= {node} if group is None else set()
+            inputs = [x for x in node.inputs if isinstance(x, Node)]
+            mentioned |= {x for x in inputs if group is None or self.groups.get(x) is not group}
         ordered = sorted(mentioned, key=lambda node: node.serial)
         taken = {_clean(node.name) for node in ordered}
         numbers = count(1)
@@ -350,25 +326,25 @@ class _Reader:
                 graph.gradients.append(Arrow(result, head, norm=_norm(node.grad)))
 
     def _cross(
-        self, graph: Graph, tail: str, fold: str, node: Node, position: int, gradients: bool
+        self, graph: Graph, tail: str, head: str, node: Node, position: int, gradients: bool
     ) -> None:
         """What enters a fold from outside: one arrow for each tensor, whoever uses it inside."""
         parent = node.inputs[position]
-        if tail == fold:
+        if tail == head:
             return
         label = self.labels[parent] if tail in graph.folds else ""
-        arrow = Arrow(tail, fold, label)
+        arrow = Arrow(tail, head, label)
         if arrow not in graph.values:
             graph.values.append(arrow)
         if gradients and parent.requires_grad:
-            self.crossing.setdefault((fold, tail, parent), []).append(contribution(node, position))
+            self.crossing.setdefault((head, tail, parent), []).append(contribution(node, position))
 
     def _crossings(self) -> Iterator[Arrow]:
         """What folds pass back, summed over the ops inside."""
-        for (fold, tail, _), passed in self.crossing.items():
+        for (head, tail, _), passed in self.crossing.items():
             known = [x for x in passed if x is not None]
             total = sum(known[1:], known[0]) if len(known) == len(passed) else None
-            yield Arrow(fold, tail, norm=_norm(total))
+            yield Arrow(head, tail, norm=_norm(total))
 
     def _key(self, box: Any) -> tuple[str, bool]:
         """The key of a box, and whether it is a new one."""
@@ -383,7 +359,7 @@ class _Reader:
             return self._fold_box(graph, group)
         key, new = self._key(node)
         if new:
-            gradient = None if node.grad is None else np.asarray(node.grad)
+            gradient = _unwritable(node.grad)
             graph.tensors[key] = TensorBox(
                 key,
                 self.labels[node],
@@ -391,7 +367,7 @@ class _Reader:
                 node.shape,
                 node.dtype,
                 self.scopes.get(node, ()) if group is None else (),
-                self.arrays.get(node),
+                _unwritable(self.arrays.get(node)),
                 gradient,
                 self._note(node),
                 _norm(gradient),
@@ -438,7 +414,7 @@ class _Reader:
         )
         return key
 
-    def _fold_box(self, graph: Graph, group: _Group) -> str:
+    def _fold_box(self, graph: Graph, group: Group) -> str:
         key, new = self._key(id(group))
         if new:
             first, last = group.scopes[0], group.scopes[-1]
@@ -473,6 +449,15 @@ def _arguments(node: Node) -> list[str]:
     return argument_names(node.primitive, len(node.inputs))
 
 
+def _unwritable(array: Any) -> Array | None:
+    """What is shown to others, who must not change it."""
+    if array is None:
+        return None
+    view: Array = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
 def _norm(gradient: Any) -> float | None:
     """The norm of a gradient; NaN or infinite if it has such entries; None for None."""
     if gradient is None:
@@ -497,67 +482,3 @@ def _kept_values(made: list[Node]) -> Iterator[tuple[Node, Array]]:
                 if isinstance(array, np.ndarray) and isinstance(place, int) and place >= 0:
                     origin = node.inputs[place] if place < len(node.inputs) else node
                     yield origin, array
-
-
-def _scopes(made: list[Node]) -> dict[Node, Scope]:
-    """The scope of each tensor: of a leaf the innermost that holds all its users.
-
-    Constants with a name are what the user put in, so they stand outside.
-    """
-    scopes: dict[Node, Scope] = {}
-    for node in made:
-        scopes[node] = node.scope
-        for x in node.inputs:
-            if isinstance(x, Node) and x.primitive is None:
-                scopes[x] = _common(scopes.get(x, node.scope), node.scope)
-                if x.name and not x.requires_grad:
-                    scopes[x] = ()
-    return scopes
-
-
-def _common(one: Scope, other: Scope) -> Scope:
-    shared = 0
-    while shared < min(len(one), len(other)) and one[shared] == other[shared]:
-        shared += 1
-    return one[:shared]
-
-
-def _groups(scopes: dict[Node, Scope], patterns: tuple[str, ...]) -> dict[Node, _Group]:
-    """The group that each tensor, with its op, is folded into."""
-    inside: dict[Scope, list[Node]] = {}
-    prefixes = {scope: _folded(scope, patterns) for scope in {*scopes.values()}}
-    for node in sorted(scopes, key=lambda node: node.serial):
-        if prefix := prefixes[scopes[node]]:
-            inside.setdefault(prefix, []).append(node)
-    _refuse_unknown(patterns, [*prefixes])
-    alike: dict[Any, list[Scope]] = {}
-    for prefix, nodes in inside.items():
-        ops = [(node.primitive, node.shape) for node in nodes if node.primitive is not None]
-        plan = (prefix[:-1], re.sub(r"\d+", "#", prefix[-1]), tuple(ops))
-        alike.setdefault(plan, []).append(prefix)
-    groups: dict[Node, _Group] = {}
-    for (_, _, ops), equal in alike.items():
-        nodes = [node for prefix in equal for node in inside[prefix]]
-        group = _Group(equal, len(ops), len(nodes) // len(equal))
-        groups |= dict.fromkeys(nodes, group)
-    return groups
-
-
-def _folded(scope: Scope, patterns: tuple[str, ...]) -> Scope:
-    """The outermost scope around this one that a pattern names; empty if there is none."""
-    for end in range(1, len(scope) + 1):
-        names = (scope[end - 1], "/".join(scope[:end]))
-        if any(fnmatchcase(name, pattern) for name in names for pattern in patterns):
-            return scope[:end]
-    return ()
-
-
-def _refuse_unknown(patterns: tuple[str, ...], scopes: list[Scope]) -> None:
-    known = sorted({scope[:end] for scope in scopes for end in range(1, len(scope) + 1)})
-    for pattern in patterns:
-        if not any(_folded(scope, (pattern,)) for scope in known):
-            names = ", ".join(repr("/".join(scope)) for scope in known[:12])
-            raise ValueError(
-                f"collapse: no scope is called {pattern!r}; "
-                + (f"there are {names}." if names else "record inside minigrad.scope(name).")
-            )

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from itertools import count
 
 from viz.colours import KINDS, SHADES
-from viz.graph import REST, Arrow, Graph, TensorBox, nested
+from viz.folding import nested
+from viz.graph import REST, Arrow, Graph, TensorBox
 from viz.wording import WORDS, write_number, write_shape
 
 __all__ = ["mermaid", "outline"]
@@ -33,8 +34,8 @@ def outline(graph: Graph, language: str = "en") -> str:
         >>> x = Tensor([1.0, 2.0], requires_grad=True, name="x")
         >>> print(outline(read_graph((x * x).sum())))
         t2   scalar  t2 = Σ t1   ∂L none yet
-        t1   2       t1 = x ⊙ x  ∂L none yet
-        ├ x  2       leaf        ∂L none yet
+        t1   (2,)    t1 = x ⊙ x  ∂L none yet
+        ├ x  (2,)    leaf        ∂L none yet
     """
     rows = list(_Tree(graph, WORDS[language]).rows())
     widths = [max([_columns(cell) for cell in column]) for column in zip(*rows, strict=True)]
@@ -138,7 +139,7 @@ def mermaid(graph: Graph, direction: str = "LR", language: str = "en") -> str:
         >>> from viz.graph import read_graph
         >>> x = Tensor([1.0, 2.0], requires_grad=True, name="x")
         >>> print(mermaid(read_graph(-x)).splitlines()[1])
-          n0["x<br/>2"]:::leaf
+          n0["x<br/>(2,)"]:::leaf
     """
     words = WORDS[language]
     lines = [f"flowchart {direction}"]

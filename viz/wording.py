@@ -10,7 +10,7 @@ WORDS = {
     "en": {
         "none yet": "none yet",
         "not kept": "not kept",
-        "values not kept": "values not kept",
+        "hint": "what is not kept can be had by recording under minigrad.trace()",
         "norm": "norm",
         "mean": "mean",
         "zeros": "zeros",
@@ -29,7 +29,7 @@ WORDS = {
     "zh": {
         "none yet": "尚未计算",
         "not kept": "未保留",
-        "values not kept": "数值未保留",
+        "hint": "要保留这些数值，请在 minigrad.trace() 中记录",
         "norm": "范数",
         "mean": "均值",
         "zeros": "零",
@@ -64,9 +64,9 @@ def write_number(x: float) -> str:
 
 
 def write_shape(shape: tuple[int, ...], words: dict[str, str] = WORDS["en"]) -> str:
-    """The lengths of the axes, or that there are none.
+    """A shape as Python writes it, or that there are no axes.
 
     >>> write_shape((3, 4)), write_shape(())
-    ('3 × 4', 'scalar')
+    ('(3, 4)', 'scalar')
     """
-    return " × ".join(map(str, shape)) if shape else words["scalar"]
+    return str(shape) if shape else words["scalar"]

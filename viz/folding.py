@@ -1,0 +1,108 @@
+"""Scopes in a drawing: which tensors stand in which, and which of them are folded into one box."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from minigrad.graph import Node
+
+__all__ = ["Group", "Scope", "fold", "nested", "scopes_of"]
+
+Scope = tuple[str, ...]
+
+
+class Group(NamedTuple):
+    """Scopes that are drawn as one box."""
+
+    scopes: list[Scope]
+    ops: int
+    tensors: int
+
+
+def nested(boxes: list[tuple[Scope, str]]) -> Iterator[tuple[str, str]]:
+    """Scopes opened and closed around what stands in them, step by step, in order of appearance.
+
+    >>> [step for step, _ in nested([((), "x"), (("head 0",), "y")])]
+    ['box', 'open', 'box', 'close']
+    """
+    prefixes = [scope[:end] for scope, _ in boxes for end in range(1, len(scope) + 1)]
+    rank = {prefix: i for i, prefix in enumerate(dict.fromkeys(prefixes))}
+
+    def place(pair: tuple[Scope, str]) -> list[int]:
+        return [rank[pair[0][:end]] for end in range(1, len(pair[0]) + 1)]
+
+    inside: Scope = ()
+    for scope, box in sorted(boxes, key=place):
+        shared = len(_common(inside, scope))
+        yield from [("close", "")] * (len(inside) - shared)
+        yield from [("open", name) for name in scope[shared:]]
+        yield "box", box
+        inside = scope
+    yield from [("close", "")] * len(inside)
+
+
+def scopes_of(made: list[Node]) -> dict[Node, Scope]:
+    """The scope of each tensor: of a leaf the innermost that holds all its users.
+
+    Constants with a name are what the user put in, so they stand outside.
+    """
+    scopes: dict[Node, Scope] = {}
+    for node in made:
+        scopes[node] = node.scope
+        for x in node.inputs:
+            if isinstance(x, Node) and x.primitive is None:
+                scopes[x] = _common(scopes.get(x, node.scope), node.scope)
+                if x.name and not x.requires_grad:
+                    scopes[x] = ()
+    return scopes
+
+
+def _common(one: Scope, other: Scope) -> Scope:
+    shared = 0
+    while shared < min(len(one), len(other)) and one[shared] == other[shared]:
+        shared += 1
+    return one[:shared]
+
+
+def fold(scopes: dict[Node, Scope], patterns: tuple[str, ...]) -> dict[Node, Group]:
+    """The group that each tensor, with its op, is folded into."""
+    inside: dict[Scope, list[Node]] = {}
+    prefixes = {scope: _folded(scope, patterns) for scope in {*scopes.values()}}
+    for node in sorted(scopes, key=lambda node: node.serial):
+        if prefix := prefixes[scopes[node]]:
+            inside.setdefault(prefix, []).append(node)
+    _refuse_unknown(patterns, [*prefixes])
+    alike: dict[Any, list[Scope]] = {}
+    for prefix, nodes in inside.items():
+        ops = [(node.primitive, node.shape) for node in nodes if node.primitive is not None]
+        plan = (prefix[:-1], re.sub(r"\d+", "#", prefix[-1]), tuple(ops))
+        alike.setdefault(plan, []).append(prefix)
+    groups: dict[Node, Group] = {}
+    for (_, _, ops), equal in alike.items():
+        nodes = [node for prefix in equal for node in inside[prefix]]
+        group = Group(equal, len(ops), len(nodes) // len(equal))
+        groups |= dict.fromkeys(nodes, group)
+    return groups
+
+
+def _folded(scope: Scope, patterns: tuple[str, ...]) -> Scope:
+    """The outermost scope around this one that a pattern names; empty if there is none."""
+    for end in range(1, len(scope) + 1):
+        names = (scope[end - 1], "/".join(scope[:end]))
+        if any(fnmatchcase(name, pattern) for name in names for pattern in patterns):
+            return scope[:end]
+    return ()
+
+
+def _refuse_unknown(patterns: tuple[str, ...], scopes: list[Scope]) -> None:
+    known = sorted({scope[:end] for scope in scopes for end in range(1, len(scope) + 1)})
+    for pattern in patterns:
+        if not any(_folded(scope, (pattern,)) for scope in known):
+            names = ", ".join(repr("/".join(scope)) for scope in known[:12])
+            raise ValueError(
+                f"collapse: no scope is called {pattern!r}; "
+                + (f"there are {names}." if names else "record inside minigrad.scope(name).")
+            )
