@@ -191,7 +191,7 @@ def _quoted(*texts: str) -> str:
 def _character(c: str) -> str:
     if not c.isprintable():
         return "�"
-    return f"#{ord(c)};" if c in '"#&<>`\\|;*_~$[](){}@' else c
+    return f"#{ord(c)};" if c in '"#&<>`\\' else c
 
 
 def _classes() -> list[str]:
