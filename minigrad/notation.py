@@ -216,16 +216,16 @@ def summarise(array: Any) -> Summary:
     >>> summarise(np.array([3.0, -4.0, np.nan, 0.0]))[:5]
     (4, -4.0, 3.0, -0.3333333333333333, 5.0)
     """
-    values = np.asarray(array, dtype=np.float64).ravel()
-    finite = values[np.isfinite(values)]
-    nan = int(np.isnan(values).sum())
-    if not finite.size:
+    with np.errstate(all="ignore"):  # looking at numbers shall not warn of them
+        values = np.asarray(array).astype(np.float64).ravel()
+        finite = values[np.isfinite(values)]
+        nan = int(np.isnan(values).sum())
         low = high = mean = norm = math.nan
-    else:
-        low, high = float(finite.min()), float(finite.max())
-        largest = max(-low, high) or 1.0  # divided by that, no square and no sum overflows
-        mean = float((finite / largest).mean()) * largest
-        norm = float(np.sqrt(((finite / largest) ** 2).sum())) * largest
+        if finite.size:
+            low, high = float(finite.min()), float(finite.max())
+            largest = max(-low, high) or 1.0  # divided by that, no square and no sum overflows
+            mean = float((finite / largest).mean()) * largest
+            norm = float(np.sqrt(((finite / largest) ** 2).sum())) * largest
     zeros = int((finite == 0).sum())
     return Summary(values.size, low, high, mean, norm, zeros, nan, values.size - finite.size - nan)
 

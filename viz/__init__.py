@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from viz.drawing import Drawing, draw_graph
     from viz.graph import read_graph
+    from viz.heatmap import heatmap_html
     from viz.laboratory import figure_bytes, laboratory_figure, laboratory_page
     from viz.layout import DrawingError
     from viz.outline import mermaid, outline
@@ -19,6 +20,7 @@ __all__ = [
     "DrawingError",
     "draw_graph",
     "figure_bytes",
+    "heatmap_html",
     "laboratory_figure",
     "laboratory_page",
     "mermaid",
@@ -29,6 +31,7 @@ __all__ = [
 _HOMES = {
     "drawing": ("Drawing", "draw_graph"),
     "graph": ("read_graph",),
+    "heatmap": ("heatmap_html",),
     "layout": ("DrawingError",),
     "outline": ("mermaid", "outline"),
     "laboratory": ("figure_bytes", "laboratory_figure", "laboratory_page"),

@@ -201,6 +201,12 @@ def test_a_summary_neither_overflows_nor_vanishes(large: float) -> None:
     assert_close([low, high, mean, norm], np.array([-4, 3, -1 / 3, 5]) * large)
 
 
+def test_a_summary_warns_of_nothing_and_raises_nothing() -> None:
+    with np.errstate(all="raise"):
+        assert summarise([5e-324, 1e300, 0.0]).high == 1e300
+    assert summarise(np.longdouble("1e4000") * np.ones(3)).inf == 3
+
+
 def test_a_summary_counts_zeros_and_what_is_not_finite() -> None:
     summary = summarise(np.array([[0.0, -0.0, 1e-320], [np.inf, -np.inf, np.nan]]))
     assert (summary.size, summary.zeros, summary.nan, summary.inf) == (6, 2, 1, 2)
