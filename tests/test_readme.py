@@ -9,6 +9,7 @@ import itertools
 import math
 import re
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ LARGEST_PICTURE = 150_000
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^][]*\]\(([^()\s]+)\)")
 PICTURE = re.compile(r"^!\[.+\]\((examples/pictures/\S+)\)$", re.MULTILINE)
+NARROWER = re.compile(r'^<img src="(examples/pictures/\S+)" width="\d+" alt=".+">$', re.MULTILINE)
 QUOTED = re.compile(r"`([^`\n]+)`")
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -144,7 +146,7 @@ def test_the_set_up_stands_where_the_continuous_integration_looks_for_it() -> No
 @pytest.mark.parametrize("language", READMES)
 def test_the_code_prints_what_is_shown(language: str) -> None:
     examples = shown(language, "python")
-    assert len(examples) == 2
+    assert len(examples) == 3
     for source, output in examples:
         assert run_code(source) == output
 
@@ -172,8 +174,8 @@ def test_the_check_ends_as_is_shown(language: str) -> None:
 
 @pytest.mark.parametrize("language", READMES)
 def test_every_output_that_is_shown_or_quoted_is_compared(language: str) -> None:
-    assert [kind for kind, _ in blocks(language)].count("text") == 4
-    assert [len(shown(language, kind)) for kind in ("python", "bash")] == [2, 2]
+    assert [kind for kind, _ in blocks(language)].count("text") == 5
+    assert [len(shown(language, kind)) for kind in ("python", "bash")] == [3, 2]
     assert len(quoted(language)) == 2
 
 
@@ -269,13 +271,28 @@ def test_the_version_to_cite_is_the_version(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", READMES)
-def test_the_picture_is_small_keeps_its_text_and_is_made_by_a_command_shown(language: str) -> None:
-    (path,) = PICTURE.findall(prose(language))
-    content = (ROOT / path).read_bytes()
-    assert len(content) < LARGEST_PICTURE
-    assert content.count(b"<text") > 20
-    made_by = f"minigrad vanish --language {language} --plot {path}"
-    assert made_by in commands(language)
+def test_a_picture_is_small_keeps_its_text_and_is_made_by_a_command_shown(language: str) -> None:
+    paths = PICTURE.findall(prose(language)) + NARROWER.findall(prose(language))
+    assert [Path(path).name.partition(".")[0] for path in paths] == ["vanish", "cat_eats_fish"]
+    for path in paths:
+        content = (ROOT / path).read_bytes()
+        assert len(content) < LARGEST_PICTURE
+        assert content.count(b"<text") > 20
+        makers = [line for line in commands(language) if line.endswith(f" {path}")]
+        assert [f"--language {language}" in line for line in makers] == [True]
+
+
+@pytest.mark.parametrize("language", READMES)
+def test_the_graph_is_what_its_command_draws(
+    language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path,) = NARROWER.findall(prose(language))
+    (maker,) = [line for line in commands(language) if line.endswith(f" {path}")]
+    found = shutil.which  # every machine has the engine that pip installs; not every one has dot
+    monkeypatch.setattr(shutil, "which", lambda x, **more: None if x == "dot" else found(x, **more))
+    monkeypatch.chdir(tmp_path)
+    run_command(maker, language)
+    assert (tmp_path / path).read_bytes() == (ROOT / path).read_bytes()
 
 
 # -------------------------------------------------------------------- one has what the other has
