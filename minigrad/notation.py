@@ -102,12 +102,16 @@ def _combined(x: Any, parts: list[tuple[str, int]], style: int) -> tuple[str, in
         return write_name(x.name, style), _TIGHTEST
     notation = _NOTATIONS.get(x.op)
     if notation is None:
-        return _call(x, [text for text, _ in parts], style), _TIGHTEST
+        pairs = zip(_parts(x), parts, strict=True)
+        given = [_fenced(text, _is_plain_tuple(part), style) for part, (text, _) in pairs]
+        return _call(x, given, style), _TIGHTEST
     own = notation.binds
     # What stands on the right of −, / or a matrix product is grouped, as in a − (b − c).
     needs = [own, *[own + 1] * (len(parts) - 1)]
     if notation.layout in ("power", "transposed", "index"):
         needs[0] = own + 1
+    if notation.layout == "index":
+        needs[1] = 0
     if notation.layout in ("root", "bars") or (style > 0 and notation.layout == "fraction"):
         needs = [0] * len(parts)
     shown = [
@@ -118,6 +122,11 @@ def _combined(x: Any, parts: list[tuple[str, int]], style: int) -> tuple[str, in
 
 
 _TIGHTEST = 9
+
+
+def _is_plain_tuple(x: Any) -> bool:
+    """A shape or some axes, which keep their parentheses; many inputs are written one by one."""
+    return isinstance(x, tuple) and not any(hasattr(item, "op") for item in x)
 
 
 def _fenced(text: str, fence: bool, style: int) -> str:
@@ -131,7 +140,8 @@ def _row(text: str, style: int) -> str:
 def _call(x: Any, given: list[str], style: int) -> str:
     for name, value in x.options.items():
         if value is not None and value is not False and not hasattr(value, "op"):
-            given.append(f"{name}={_plain(value)}" if style == 0 else _number(value, style))
+            text = _visible(_plain(value))
+            given.append(f"{name}={text}" if style == 0 else _number(value, style))
     if style == 2:
         inside = "<mo>,</mo>".join(given)
         return f"<mrow><mi>{_escape(x.op)}</mi><mo>(</mo>{inside}<mo>)</mo></mrow>"
@@ -140,9 +150,9 @@ def _call(x: Any, given: list[str], style: int) -> str:
 
 
 def _number(x: Any, style: int) -> str:
-    text = _plain(x)
+    text = _visible(_plain(x))
     if style == 2:
-        return f"<mn>{_escape(text)}</mn>"
+        return f"<mn>{_escape(text if isinstance(x, str) else text.replace('-', '−'))}</mn>"
     if style == 1:
         return _latex_text(text)
     return text if isinstance(x, str) else text.replace("-", "−")
@@ -158,9 +168,13 @@ def _plain(x: Any) -> str:
     return f"{x:g}" if isinstance(x, float) else "…" if x is Ellipsis else str(x)
 
 
+def _visible(text: str) -> str:
+    return "".join([c if c.isprintable() else "�" for c in text])
+
+
 def write_name(name: str, style: int) -> str:
     """A name in style 0, 1 or 2; one letter is italic in LaTeX, more are upright."""
-    name = "".join([c if c.isprintable() else "�" for c in name])
+    name = _visible(name)
     if style == 2:
         return f"<mi>{_escape(name)}</mi>"
     if style == 0 or (len(name) == 1 and name.isascii() and name.isalpha()):

@@ -6,7 +6,6 @@ NumPy functions as a tensor. It prints as text, LaTeX and MathML. It computes no
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,7 +23,7 @@ class Symbol(Operand):
     y ⊙ (G − Σ G ⊙ y)
     """
 
-    __slots__ = ("inputs", "name", "op", "options")
+    __slots__ = ("inputs", "known", "name", "op", "options")
 
     def __init__(
         self,
@@ -37,9 +36,13 @@ class Symbol(Operand):
         self.op = op
         self.inputs = inputs
         self.options = options or {}
+        self.known: tuple[int, ...] | None = None  # its shape, in one call of an op
 
     def _apply(self, op: Primitive, inputs: Sequence[Any], options: dict[str, Any]) -> Symbol:
-        return applied(op.name, inputs, options)
+        # Where a number would be the default, that it is None has to be written.
+        usual = {name for name, x in op.defaults.items() if isinstance(x, (int, float))}
+        shown = {n: "None" if x is None and n in usual else x for n, x in options.items()}
+        return applied(op.name, inputs, shown)
 
     def _read(self, function: Function, *inputs: Any, **options: Any) -> Symbol:
         return applied(function.__name__, inputs, options)
@@ -47,6 +50,8 @@ class Symbol(Operand):
     @property
     def shape(self) -> Symbol:
         """The shape, itself a symbol."""
+        if self.known is not None:
+            return KnownShape(self, self.known)
         return applied("shape", [self], {})
 
     # A rule must not go through a symbol's entries or ask whether it is true: it stands for all.
@@ -83,11 +88,19 @@ def applied(op: str, inputs: Sequence[Any], options: dict[str, Any]) -> Symbol:
     if op in ("multiply", "scale") and any(_is_factor(x) for x in (*inputs, *options.values())):
         number, other = sorted((*inputs, *options.values()), key=lambda x: not _is_factor(x))
         return other if str(number) == "1" else Symbol("", "times", (number, other))
+    if op == "power" and isinstance(first, Symbol) and str(inputs[1]) in ("1", "1.0"):
+        return first
     return Symbol("", op, inputs, options)
 
 
 def _is_factor(x: Any) -> bool:
-    return isinstance(x, (int, float)) or (isinstance(x, Symbol) and x.name == "factor")
+    return isinstance(x, (int, float, Number))
+
+
+class Number(Symbol):
+    """The name of a number."""
+
+    __slots__ = ()
 
 
 class KnownShape(Symbol):
@@ -98,26 +111,3 @@ class KnownShape(Symbol):
     def __init__(self, of: Any, value: tuple[int, ...]) -> None:
         super().__init__("", "shape", [of])
         self.value = value
-
-
-def opaque(function: Function) -> Function:
-    """Lets a helper that computes with shapes stand in a rule: on symbols it prints its name."""
-
-    @functools.wraps(function)
-    def wrapper(*args: Any) -> Any:
-        known = [_known(x) for x in args]
-        if any(_has_symbols(x) for x in known):
-            return Symbol("", function.__name__, args)
-        return function(*known)
-
-    return wrapper
-
-
-def _known(x: Any) -> Any:
-    if isinstance(x, tuple):
-        return tuple([_known(item) for item in x])
-    return x.value if isinstance(x, KnownShape) else x
-
-
-def _has_symbols(x: Any) -> bool:
-    return isinstance(x, Symbol) or (isinstance(x, tuple) and any(map(_has_symbols, x)))

@@ -24,7 +24,7 @@ from viz.colours import KINDS, LEVELS, SHADES, TWINS
 from viz.files import write_whole
 from viz.folding import Scope, nested
 from viz.graph import REST, Array, Arrow, Fold, Graph, OpBox, TensorBox, read_graph
-from viz.layout import DrawingError, lay_out, text_width
+from viz.layout import PURE, DrawingError, find_engine, lay_out, text_width
 from viz.outline import mermaid, outline
 from viz.wording import WORDS, write_number, write_shape
 
@@ -58,6 +58,30 @@ BOXES = {
 }
 
 
+PICTURES = ("svg", "png", "pdf", "dot", "json")
+TEXTS = ("md", "mmd", "txt")
+
+
+def format_of(path: str | os.PathLike[str]) -> str:
+    """The format that the suffix of a file says, if a drawing can be written so here.
+
+    Raises:
+        DrawingError: there is no such format, or no program on this machine that draws it.
+
+    Example:
+        >>> format_of("graph.SVG")
+        'svg'
+    """
+    format = Path(path).suffix.removeprefix(".").lower()
+    if format not in PICTURES + TEXTS:
+        known = ", ".join(f".{name}" for name in PICTURES + TEXTS)
+        raise DrawingError(f"{os.fspath(path)!r} says no format that there is: end it in {known}.")
+    program = "" if format in TEXTS else find_engine()[0]
+    if format == "pdf" and program == PURE:
+        raise DrawingError(f"{PURE} does not write 'pdf': install Graphviz, or write .svg.")
+    return format
+
+
 class Drawing(graphviz.Digraph):  # type: ignore[misc]
     """A drawn graph; made by `draw_graph`.
 
@@ -85,9 +109,7 @@ class Drawing(graphviz.Digraph):  # type: ignore[misc]
             DrawingError: it cannot be drawn in this format, or not be written there.
         """
         target = Path(path)
-        format = target.suffix.removeprefix(".")
-        if not format:
-            raise DrawingError(f"{str(path)!r} has no suffix that says the format, such as .svg.")
+        format = format_of(target)
         texts = {"md": self._markdown, "mmd": self.mermaid, "txt": self.outline}
         text = texts[format]() + "\n" if format in texts else ""
         _write(target, text.encode() or self.pipe(format=format))

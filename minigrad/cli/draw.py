@@ -6,22 +6,25 @@ drawn is decided in `viz`.
 
 import contextlib
 import io
+import os
 import sys
+import warnings
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 from weakref import WeakValueDictionary
 
+import numpy as np
 import typer
 
 from minigrad import Tensor
-from minigrad.cli import Language, LanguageOption, fail
+from minigrad.cli import Language, LanguageOption, fail, printable
 from minigrad.cli.examples import all_examples, matching_examples
 from minigrad.cli.script import run_script
 from minigrad.graph import Node, history
 from minigrad.modes import Tracer
-from viz.drawing import Drawing, draw_graph
+from viz.drawing import Drawing, draw_graph, format_of
 from viz.layout import DrawingError
 
 WROTE = {Language.EN: "wrote {}", Language.ZH: "已写入 {}"}
@@ -60,6 +63,7 @@ class Sitter(Tracer):
         self.problem = ""
         self.seen: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
         self.backwards = 0
+        self.under_way: list[tuple[Any, int]] = []  # those that have begun, and their numbers
 
     def recorded(self, op: Any, inputs: Any, options: dict[str, Any], result: Any) -> None:
         """Keep what `trace()` keeps, as long as it can still be needed."""
@@ -69,20 +73,46 @@ class Sitter(Tracer):
         if self.name:
             self.seen |= {id(x): x for x in (*inputs, result) if isinstance(x, Tensor)}
 
+    def began(self, root: Any, gradient: Any) -> None:
+        """Number it: one that is called in a hook of another comes after that."""
+        self.backwards += 1
+        self.under_way.append((root, self.backwards))
+
     def finished(self, root: Any) -> None:
         """Draw now, while the gradients are those of this backward."""
-        self.backwards += 1
-        if self.backwards == self.at and not self.name:
-            self.portray(root, vars(sys.modules["__main__"]))
+        number = 0
+        while number == 0:
+            begun, last = self.under_way.pop()
+            number = last if begun is root else 0
+        if self.drawing is not None or self.problem:
+            return
+        variables = vars(sys.modules["__main__"])
+        if self.name:
+            called = [node for node in history([root._node]) if node.name == self.name]
+            if len(called) == 1:
+                self.portray(called[0], variables)
+        elif number == self.at:
+            self.portray(root, variables)
 
     def portray(self, root: Tensor | Node, variables: dict[str, Any]) -> None:
         """Draw the graph behind a tensor; parameters are those of the script's modules."""
-        modules = [x for x in variables.values() if callable(getattr(x, "parameters", None))]
-        parameters = [p for x in modules if not isinstance(x, type) for p in x.parameters()]
-        try:
-            self.drawing = self.draw(root, parameters=parameters)
-        except ValueError as error:
-            self.problem = str(error)
+        parameters = [p for x in list(variables.values()) for p in _parameters(x)]
+        # Rules are run again; what they may do there the script has decided, and we are not it.
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                self.drawing = self.draw(root, parameters=parameters)
+            except ValueError as error:
+                self.problem = str(error)
+
+
+def _parameters(x: Any) -> list[Tensor]:
+    """The parameters of a module; nothing for whatever else has a method of that name."""
+    try:
+        found = [] if isinstance(x, type) else list(x.parameters())
+    except Exception:  # it is code of the user's, and may raise anything
+        return []
+    return [p for p in found if isinstance(p, Tensor)]
 
 
 def draw(
@@ -99,7 +129,8 @@ def draw(
     ] = None,
     *,
     example: Annotated[
-        str | None, typer.Option("--example", metavar="NAME", help="Draw a lesson instead.")
+        str | None,
+        typer.Option("--example", metavar="LESSON[:NAME]", help="Draw a lesson's tensor instead."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -148,34 +179,56 @@ def draw(
 
     if (file is None) == (example is None):
         fail("give a script, FILE.py or FILE.py:NAME, or --example NAME of a lesson")
+    target = None if output is None else _usable(output)
     if example is None:
         path, name = _parted(str(file))
         sitter = Sitter(portrait, at, name)
         variables = run_script(path, arguments or [], sitter)
     else:
-        path, name = _lesson(example), ""
+        lesson, _, name = example.partition(":")
+        path = _lesson(lesson)
         sitter = Sitter(portrait, at, name)
         with contextlib.redirect_stdout(io.StringIO()):
             variables = run_script(path, ["--language", language], sitter)
     drawing = _drawn(path, name, variables, sitter)
-    if output is None:
+    if target is None:
         typer.echo(drawing.outline())
-        return
+    else:
+        _write(drawing, target)
+        typer.echo(printable(WROTE[language].format(output)))
+
+
+def _usable(output: Path) -> Path:
+    """Where to write to, even if the script goes to another folder; its format can be drawn."""
     try:
-        drawing.write(output)
+        format_of(output)
     except DrawingError as error:
         fail(str(error))
-    typer.echo(WROTE[language].format(output))
+    return Path(os.path.abspath(output))
+
+
+def _write(drawing: Drawing, target: Path) -> None:
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            drawing.write(target)
+        except DrawingError as error:
+            fail(str(error))
+    for warning in warned:
+        typer.echo(f"minigrad: {printable(str(warning.message))}", err=True)
 
 
 def _drawn(path: Path, name: str, variables: dict[str, Any], sitter: Sitter) -> Drawing:
     """The drawing that was made when backward ran, or is made now of a named tensor."""
     if name:
-        sitter.portray(_named(name, path, variables, sitter), variables)
+        root = _named(name, path, variables, sitter)
+        if root is not None:
+            sitter.portray(root, variables)
     if sitter.problem:
         fail(sitter.problem)
     if sitter.drawing is None:
-        times = f"only {sitter.backwards} times" if sitter.backwards else "nowhere"
+        count = sitter.backwards
+        times = f"only {count} time{'s' * (count > 1)}" if count else "nowhere"
         names = ", ".join(key for key, x in variables.items() if isinstance(x, Tensor))
         hint = f"; its variables are {names}" if names else ""
         fail(f"{path} calls backward() {times}: name a tensor, as in {path}:NAME{hint}")
@@ -183,11 +236,15 @@ def _drawn(path: Path, name: str, variables: dict[str, Any], sitter: Sitter) -> 
 
 
 def _parted(file: str) -> tuple[Path, str]:
-    """The script, and the name after the colon; a colon may also belong to the path."""
-    start, colon, name = file.rpartition(":")
-    if not colon or Path(file).is_file() or not start.endswith(".py"):
+    """The script, and the name after the colon; a colon may also belong to either."""
+    if os.path.isfile(file):
         return Path(file), ""
-    return Path(start), name
+    ends = [i for i, c in enumerate(file) if c == ":"]
+    for end in reversed(ends):
+        if os.path.isfile(file[:end]):
+            return Path(file[:end]), file[end + 1 :]
+    start, _, name = file.partition(".py:")
+    return (Path(f"{start}.py"), name) if name else (Path(file), "")
 
 
 def _lesson(name: str) -> Path:
@@ -198,8 +255,10 @@ def _lesson(name: str) -> Path:
     return found[0].path
 
 
-def _named(name: str, path: Path, variables: dict[str, Any], sitter: Sitter) -> Tensor | Node:
-    """The variable of that name, or the one tensor that is called so."""
+def _named(
+    name: str, path: Path, variables: dict[str, Any], sitter: Sitter
+) -> Tensor | Node | None:
+    """The variable of that name, or the one tensor that is called so; None if it is drawn."""
     variable = variables.get(name)
     if isinstance(variable, Tensor):
         return variable
@@ -212,5 +271,7 @@ def _named(name: str, path: Path, variables: dict[str, Any], sitter: Sitter) -> 
         lines = sorted({node.line[1] for node in called if node.line})
         where = f", made in lines {', '.join(map(str, lines))}" if lines else ""
         fail(f"{len(called)} tensors are called {name!r}{where}; give the name of a variable")
+    if sitter.drawing is not None:
+        return None
     names = sorted({key for key, x in variables.items() if isinstance(x, Tensor)})
     return fail(f"{path} has no tensor {name!r}; there are {', '.join(names) or 'none'}")

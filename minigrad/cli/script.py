@@ -3,11 +3,15 @@
 The commands that draw and step share this. What is watched for is theirs to say.
 """
 
-import runpy
+import contextvars
+import io
+import os
 import sys
-import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from pkgutil import read_code
+from types import CodeType, ModuleType
 from typing import Any
 
 import typer
@@ -28,36 +32,85 @@ def run_script(path: Path, arguments: Sequence[str], watcher: modes.Watcher) -> 
         typer.Exit: there is no such file; or the script failed, and its own traceback was printed;
             or it ended itself with a status other than 0.
     """
-    if not path.is_file():
+    if not os.path.isfile(path):
         fail(f"there is no file {str(path)!r}")
-    argv, import_path = sys.argv[:], sys.path[:]
-    sys.argv = [str(path), *arguments]
-    sys.path.insert(0, str(path.resolve().parent))
+    script = os.path.abspath(path)  # a link keeps its own name, as it does for Python
+    main = ModuleType("__main__")
+    vars(main).update(__file__=script, __cached__=None, __builtins__=__builtins__)
+    with _world_of(main, [str(path), *arguments], os.path.dirname(os.path.realpath(path))):
+        try:
+            # In a context of its own, so that no mode of the script's outlives it.
+            contextvars.copy_context().run(_execute, main, watcher)
+        except SystemExit as end:
+            _end_with(end.code)
+        except BaseException as error:  # whatever it is, it is the script's
+            _show(error)
+            raise typer.Exit(130 if isinstance(error, KeyboardInterrupt) else 1) from None
+    return dict(vars(main))
+
+
+def _execute(main: ModuleType, watcher: modes.Watcher) -> None:
+    code = _code_of(str(main.__file__))
+    main.__annotations__ = {}
+    with modes.watch(watcher):
+        exec(code, vars(main))
+
+
+def _code_of(script: str) -> CodeType:
+    with io.open_code(script) as file:
+        compiled = read_code(file)
+        if compiled is None:
+            file.seek(0)
+            compiled = compile(file.read(), script, "exec", dont_inherit=True)
+    return compiled  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _world_of(main: ModuleType, argv: list[str], folder: str) -> Iterator[None]:
+    """The interpreter as a script finds it; afterwards all is as it was, whatever it did."""
+    before = {name: getattr(sys, name) for name in ("argv", "path", "stdin", "stdout", "stderr")}
+    path, hook, ours = sys.path[:], sys.excepthook, sys.modules["__main__"]
+    hidden = _shadowed(folder)
+    sys.argv, sys.excepthook = argv, sys.__excepthook__
+    sys.path.insert(0, folder)
+    sys.modules["__main__"] = main
+    for name in hidden:
+        del sys.modules[name]
     try:
-        with modes.watch(watcher):
-            return runpy.run_path(str(path.resolve()), run_name="__main__")
-    except SystemExit as end:
-        _end_with(end.code)
-        return {}
-    except BaseException as error:  # whatever it is, it is the script's
-        _print_traceback(error, path.resolve())
-        raise typer.Exit(130 if isinstance(error, KeyboardInterrupt) else 1) from None
+        yield
     finally:
-        sys.argv[:], sys.path[:] = argv, import_path
+        for name, value in before.items():
+            setattr(sys, name, value)
+        sys.path[:], sys.excepthook = path, hook
+        sys.modules["__main__"] = ours
+        sys.modules.update(hidden)
+
+
+def _shadowed(folder: str) -> dict[str, ModuleType]:
+    """Modules that this command has imported and the script would import from its own folder."""
+    beside = {entry.removesuffix(".py") for entry in os.listdir(folder)}
+    beside -= {"minigrad", "numpy", *sys.stdlib_module_names}
+    found = {}
+    for name, module in sys.modules.items():
+        top = sys.modules.get(name.partition(".")[0])
+        file = str(getattr(top, "__file__", None) or "")
+        if name.partition(".")[0] in beside and not file.startswith(folder + os.sep):
+            found[name] = module
+    return found
 
 
 def _end_with(code: Any) -> None:
     """Leave as `sys.exit(code)` makes Python leave; a status of 0 is no reason to."""
-    if code in (None, 0):
+    if code is None or (isinstance(code, int) and code == 0):
         return
     if not isinstance(code, int):
-        typer.echo(str(code), err=True)
+        print(code, file=sys.stderr)
     raise typer.Exit(code if isinstance(code, int) else 1)
 
 
-def _print_traceback(error: BaseException, script: Path) -> None:
+def _show(error: BaseException) -> None:
     """What Python would have printed: no frame of ours stands above the script's own."""
     frames = error.__traceback__
-    while frames is not None and frames.tb_frame.f_code.co_filename != str(script):
+    while frames is not None and frames.tb_frame.f_code.co_filename == __file__:
         frames = frames.tb_next
-    traceback.print_exception(error.with_traceback(frames))
+    sys.excepthook(type(error), error.with_traceback(frames), frames)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.equations import opaque
 from minigrad.memory import Variable
 from minigrad.operand import Operand
 from minigrad.primitive import primitive
-from minigrad.symbol import opaque
 
 
 def frozen(index: Any) -> Any:

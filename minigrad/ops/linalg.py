@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.equations import opaque
 from minigrad.notation import explicit
 from minigrad.operand import FUNCTIONS
 from minigrad.primitive import PRIMITIVES, primitive
-from minigrad.symbol import opaque
 
 
 def _with_vectors(a: Any, b: Any) -> Any:

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.equations import opaque
 from minigrad.operand import Axis
 from minigrad.ops.reductions import cases, spread
 from minigrad.primitive import primitive
-from minigrad.symbol import opaque
 
 
 def _cases(rng: np.random.Generator) -> list[Any]:

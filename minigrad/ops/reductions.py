@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.equations import opaque
 from minigrad.operand import Axis
 from minigrad.ops.elementwise import divide_or_zero
 from minigrad.primitive import primitive
-from minigrad.symbol import opaque
 
 
 def cases(rng: np.random.Generator) -> list[Any]:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.equations import opaque
 from minigrad.operand import FUNCTIONS, Axis, Operand
 from minigrad.primitive import primitive
-from minigrad.symbol import opaque
 
 
 def _cube(rng: np.random.Generator) -> Any:

@@ -2,6 +2,7 @@
 decorator, in threads and in async tasks. `detect_anomaly` is tested in `test_anomaly.py`."""
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -473,3 +474,323 @@ def test_every_switch_restores_what_was(switch: Callable[[], Any]) -> None:
     with switch():
         assert modes.current.get() is not before
     assert modes.current.get() is before
+
+
+# --------------------------------------------------- a backward announces itself to its watchers
+
+
+class Diary(modes.Watcher):
+    """Notes what it is told of each backward; `note` says how a root is called."""
+
+    def __init__(self, name: str = "", entries: list[str] | None = None) -> None:
+        self.name = name
+        self.entries = [] if entries is None else entries
+
+    def began(self, root: Any, gradient: Any) -> None:
+        self.entries.append(f"{self.name}began {root.name}")
+
+    def finished(self, root: Any) -> None:
+        self.entries.append(f"{self.name}finished {root.name}")
+
+
+def named_loss(name: str, x: Tensor) -> Any:
+    loss = (x * x).sum()
+    loss.name = name
+    return loss
+
+
+def test_a_watcher_is_told_of_a_backward_before_and_after_all_that_it_does(rng: Rng) -> None:
+    seen: list[Any] = []
+
+    class Look(modes.Watcher):
+        def began(self, root: Any, gradient: Any) -> None:
+            kept = [node_of(t).kept is not None for t in (h, y)]
+            seen.append(("began", root is y, [x.grad, h.grad, y.grad], kept))
+
+        def passed(self, node: Any, position: int, upstream: Any, contribution: Any) -> None:
+            seen.append(("passed", str(node.primitive), x.grad))
+
+        def finished(self, root: Any) -> None:
+            kept = [node_of(t).kept is not None for t in (h, y)]
+            grads = [t.grad is not None for t in (x, h, y)]
+            seen.append(("finished", root is y, grads, kept))
+
+    x = leaf(rng.normal(size=3))
+    with minigrad.trace(), modes.watch(Look()):
+        h = minigrad.exp(x)
+        y = h * h
+        y.backward(rng.normal(size=3))
+    assert seen == [
+        ("began", True, [None, None, None], [True, True]),
+        ("passed", "multiply", None),
+        ("passed", "multiply", None),
+        ("passed", "exp", None),
+        ("finished", True, [True, True, True], [False, False]),
+    ]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_what_backward_starts_from_is_told_too(rng: Rng, dtype: type) -> None:
+    starts: list[Any] = []
+
+    class Note(modes.Watcher):
+        def began(self, root: Any, gradient: Any) -> None:
+            starts.append(gradient)
+
+    x = leaf(rng.normal(size=(2, 3)).astype(dtype))
+    upstream = rng.normal(size=(2, 3))
+    with modes.watch(Note()):
+        (x * 2).backward(upstream)
+        (x * 2).backward(Tensor(upstream))
+        (x * 2).sum().backward()
+        x.backward(np.ones((2, 3), int))
+    assert [g.dtype for g in starts] == [dtype] * 4
+    assert_same(starts[0], upstream.astype(dtype))
+    assert_same(starts[1], upstream.astype(dtype))
+    assert_same(starts[2], np.ones((), dtype))
+    assert_same(starts[3], np.ones((2, 3), dtype))
+
+
+def test_each_backward_is_told_of_once_whatever_its_root() -> None:
+    diary = Diary()
+    x = leaf([1.0, 2.0], name="x")
+    loss = named_loss("loss", x)
+    with modes.watch(diary):
+        loss.backward(retain_graph=True)
+        with no_grad():
+            loss.backward()
+        x.backward(np.ones(2))
+    assert diary.entries == [
+        f"{event} {name}" for name in ("loss", "loss", "x") for event in ("began", "finished")
+    ]
+
+
+def test_a_backward_outside_of_the_block_is_not_told_of() -> None:
+    diary = Diary()
+    with modes.watch(diary):
+        loss = named_loss("loss", leaf([1.0, 2.0]))
+    loss.backward()
+    assert diary.entries == []
+
+
+def test_grad_does_not_announce_itself() -> None:
+    diary = Diary()
+    x = leaf([1.0, 2.0])
+    with modes.watch(diary):
+        minigrad.grad(named_loss("loss", x), x)
+        (slope,) = minigrad.grad(named_loss("loss", x), x, create_graph=True)
+        minigrad.grad(slope.sum(), x)
+    assert diary.entries == []
+
+
+def test_a_backward_that_cannot_start_is_not_announced() -> None:
+    diary = Diary()
+    x = leaf([1.0, 2.0])
+    with modes.watch(diary):
+        with pytest.raises(RuntimeError, match="needs a gradient to start from"):
+            (x * x).backward()
+        with pytest.raises(ValueError, match="gradient has shape"):
+            (x * x).backward(np.ones(3))
+        with pytest.raises(RuntimeError, match="needs a recorded tensor"):
+            Tensor(1.0).backward()
+    assert diary.entries == []
+
+
+def test_a_backward_that_fails_on_its_way_has_begun_and_never_finishes() -> None:
+    diary = Diary()
+    x = leaf([1.0, 2.0])
+    first, second = named_loss("first", x), named_loss("second", x)
+    first.backward()
+    with modes.watch(diary):
+        with pytest.raises(RuntimeError, match="let go"):
+            first.backward()
+        second.backward()
+    assert diary.entries == ["began first", "began second", "finished second"]
+
+
+def test_a_watcher_that_refuses_a_backward_leaves_everything_as_it_was() -> None:
+    class Refuse(modes.Watcher):
+        def began(self, root: Any, gradient: Any) -> None:
+            raise KeyError("not now")
+
+    x = leaf([1.0, 2.0])
+    before = modes.current.get()
+    with trace():
+        h = x * 3
+        y = (h * h).sum()
+    with pytest.raises(KeyError, match="not now"), modes.watch(Refuse()):
+        y.backward()
+    assert modes.current.get() is before
+    assert (x.grad, h.grad, y.grad) == (None, None, None)
+    y.backward()
+    assert_same(gradient_of(x), [18.0, 36.0])
+
+
+def test_a_watcher_that_raises_at_the_end_leaves_the_gradients_that_there_are() -> None:
+    class Complain(modes.Watcher):
+        def finished(self, root: Any) -> None:
+            raise KeyError("too late")
+
+    x = leaf([1.0, 2.0])
+    with pytest.raises(KeyError, match="too late"), modes.watch(Complain()):
+        named_loss("loss", x).backward()
+    assert_same(gradient_of(x), [2.0, 4.0])
+
+
+def test_what_a_watcher_raises_on_the_way_delivers_no_gradient_to_any_leaf() -> None:
+    class Stop(modes.Watcher):
+        def passed(self, node: Any, *more: Any) -> None:
+            if str(node.primitive) == "multiply":
+                raise KeyError("enough")
+
+    x, w = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    with pytest.raises(KeyError, match="enough"), modes.watch(Stop()):
+        (x * x + w).sum().backward()
+    assert (x.grad, w.grad) == (None, None)
+
+
+def test_several_watchers_are_told_in_the_order_they_began_to_watch() -> None:
+    entries: list[str] = []
+    with modes.watch(Diary("outer ", entries)), modes.watch(Diary("inner ", entries)):
+        named_loss("loss", leaf(2.0)).backward()
+    assert entries == [
+        "outer began loss",
+        "inner began loss",
+        "outer finished loss",
+        "inner finished loss",
+    ]
+
+
+def test_one_watcher_that_watches_twice_is_told_twice() -> None:
+    diary = Diary()
+    with modes.watch(diary), modes.watch(diary):
+        named_loss("loss", leaf(2.0)).backward()
+    assert diary.entries == ["began loss"] * 2 + ["finished loss"] * 2
+
+
+def test_a_backward_inside_a_hook_begins_and_finishes_inside_the_outer_one() -> None:
+    diary = Diary()
+    x, z = leaf([1.0, 2.0]), leaf(3.0)
+    with modes.watch(diary):
+        outer = named_loss("outer", x)
+        outer.register_hook(lambda gradient: named_loss("inner", z).backward())
+        outer.backward()
+    assert diary.entries == ["began outer", "began inner", "finished inner", "finished outer"]
+    assert_same(gradient_of(z), 6.0)
+    assert_same(gradient_of(x), [2.0, 4.0])
+
+
+def test_a_watcher_may_itself_compute_and_go_backward(rng: Rng) -> None:
+    """What a debugger does while the script stands still."""
+
+    class Curious(modes.Watcher):
+        def __init__(self) -> None:
+            self.depth = 0
+            self.found: list[float] = []
+
+        def finished(self, root: Any) -> None:
+            self.depth += 1
+            if self.depth == 1:
+                probe = leaf(5.0)
+                (probe * probe).backward()
+                self.found.append(float(gradient_of(probe)))
+
+    curious = Curious()
+    x = leaf(rng.normal(size=3))
+    with modes.watch(curious):
+        y = x * x
+        y.backward(np.ones(3))
+    assert curious.found == [10.0]
+    assert curious.depth == 2
+    assert_close(gradient_of(x), 2 * x.data)
+
+
+def test_who_begins_to_watch_during_a_backward_is_told_of_the_next() -> None:
+    late = Diary()
+    x = leaf(2.0)
+
+    class Invite(modes.Watcher):
+        def began(self, root: Any, gradient: Any) -> None:
+            modes.watch(late).__enter__()
+
+    with modes.watch(Invite()):
+        first, second = named_loss("first", x), named_loss("second", x)
+        first.backward()
+        second.backward()
+        modes.watch(late).__exit__()
+        modes.watch(late).__exit__()
+    assert late.entries == ["began second", "finished second"]
+
+
+def test_a_new_thread_is_not_watched_unless_it_runs_in_the_context() -> None:
+    diary = Diary()
+
+    def work(name: str) -> None:
+        named_loss(name, leaf(2.0)).backward()
+
+    with modes.watch(diary):
+        context = contextvars.copy_context()
+        threads = [
+            threading.Thread(target=work, args=("plain",)),
+            threading.Thread(target=context.run, args=(work, "in the context")),
+        ]
+        for thread in threads:
+            thread.start()
+            thread.join()
+    assert diary.entries == ["began in the context", "finished in the context"]
+
+
+def test_an_async_task_is_watched_as_the_one_that_started_it() -> None:
+    diary = Diary()
+
+    async def work() -> None:
+        named_loss("loss", leaf(2.0)).backward()
+
+    async def main() -> None:
+        await asyncio.gather(work(), work())
+
+    with modes.watch(diary):
+        asyncio.run(main())
+    assert diary.entries == ["began loss", "finished loss"] * 2
+
+
+# ------------------------------------------------------------------- a tracer that can be stopped
+
+
+def test_a_tracer_can_be_taught_when_to_keep_what() -> None:
+    class UntilTheFirstBackward(modes.Tracer):
+        done = False
+
+        def recorded(self, op: Any, inputs: Any, options: dict[str, Any], result: Any) -> None:
+            if not self.done:
+                super().recorded(op, inputs, options, result)
+
+        def finished(self, root: Any) -> None:
+            self.done = True
+
+    x = leaf([1.0, 2.0])
+    with modes.watch(UntilTheFirstBackward()):
+        y = x * x
+        y.sum().backward()
+        z = x * x
+    assert_same(traced(y)[2], [1.0, 4.0])
+    assert_same(gradient_of(y), [1.0, 1.0])
+    assert (node_of(z).trace, node_of(z).line, node_of(z).retain) == (None, None, False)
+
+
+def test_two_tracers_at_once_keep_what_one_keeps(rng: Rng) -> None:
+    x, upstream = leaf(rng.normal(size=(2, 3))), rng.normal(size=(2, 3))
+    with trace(), trace():
+        here = next_line()
+        y = minigrad.exp(x)
+    y.backward(upstream)
+    assert node_of(y).line == (__file__, here)
+    assert_same(traced(y)[0], x)
+    assert_close(gradient_of(x), upstream * np.exp(x.data))
+
+
+def test_a_tracer_passes_over_what_is_not_recorded() -> None:
+    with trace():
+        constant = Tensor(2.0) * 3
+    assert constant.is_leaf
+    assert_same(constant, 6.0)

@@ -9,6 +9,8 @@ import pytest
 
 import minigrad
 from minigrad import PRIMITIVES, Symbol, formula, primitive
+from minigrad.equations import opaque
+from minigrad.symbol import KnownShape, applied
 
 FORMULAS = {
     "add": ["y = a + b", "∂L/∂a = G", "∂L/∂b = G"],
@@ -256,3 +258,115 @@ def test_control_characters_in_a_name_reach_neither_a_terminal_nor_a_page(name: 
         assert not re.search(r"[\x00-\x09\x0b-\x1f]", text)
     assert len(found.text().splitlines()) == 2
     ElementTree.fromstring(found.mathml())
+
+
+# -------------------------------------------------------------- shapes that are known, or are not
+
+
+@opaque
+def doubled(shape: Any, axes: Any) -> tuple[int, ...]:
+    """Twice as long along the axes."""
+    return tuple(n * 2 if i in axes else n for i, n in enumerate(shape))
+
+
+def test_a_helper_is_run_on_shapes_that_are_known_and_printed_of_others() -> None:
+    x = Symbol("x")
+    assert doubled((2, 3), (0,)) == (4, 3)
+    assert doubled(KnownShape(x, (2, 3)), (1,)) == (2, 6)
+    assert str(doubled(x.shape, 1)) == "doubled(shape(x), 1)"
+    assert str(doubled(KnownShape(x, (2, 3)), x)) == "doubled(shape(x), x)"
+
+
+def test_a_helper_looks_for_symbols_and_known_shapes_inside_tuples() -> None:
+    @opaque
+    def joined(*shapes: Any) -> int:
+        return sum(sum(shape, 0) for group in shapes for shape in group)
+
+    a, b = Symbol("a"), Symbol("b")
+    known = KnownShape(a, (2, 3)), KnownShape(b, (4,))
+    assert joined(known) == 9
+    assert joined((known[0],), ((5,),)) == 10
+    assert isinstance(joined((known[0], b.shape)), Symbol)
+
+
+def test_a_helper_keeps_its_name_and_what_it_says() -> None:
+    assert (doubled.__name__, doubled.__doc__) == ("doubled", "Twice as long along the axes.")
+
+
+def test_a_known_shape_is_still_a_symbol_and_reads_as_one() -> None:
+    known = KnownShape(Symbol("权重"), (2, 3))
+    assert isinstance(known, Symbol)
+    assert known.value == (2, 3)
+    assert str(known) == "shape(权重)"
+    assert str(known[0]) == "shape(权重)[0]"
+    ElementTree.fromstring(known.mathml())
+
+
+@pytest.mark.parametrize(
+    ("index", "text", "latex"),
+    [
+        (0, "a[0]", r"a\left[0\right]"),
+        (-1, "a[−1]", r"a\left[-1\right]"),
+        (slice(1, -1), "a[1:−1]", r"a\left[1:-1\right]"),
+        (slice(None, None, 2), "a[::2]", r"a\left[::2\right]"),
+        ((slice(None), None, ...), "a[:, None, …]", r"a\left[:, None, …\right]"),
+        (b, "a[b]", r"a\left[b\right]"),
+        ((b, 0), "a[b, 0]", r"a\left[b, 0\right]"),
+        (b + 1, "a[b + 1]", r"a\left[b + 1\right]"),
+        (-b, "a[−b]", r"a\left[-b\right]"),
+    ],
+)
+def test_an_index_is_written_as_it_is_typed(index: Any, text: str, latex: str) -> None:
+    assert str(a[index]) == text
+    assert a[index].latex() == latex
+    written = "".join(ElementTree.fromstring(a[index].mathml()).itertext())
+    assert written == text.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"axis": (0, -1)}, "f(a, axis=(0, -1))"),
+        ({"axis": (2,)}, "f(a, axis=(2,))"),
+        ({"axis": ()}, "f(a, axis=())"),
+        ({"axis": 0, "keepdims": True}, "f(a, axis=0, keepdims=True)"),
+        ({"axis": None, "keepdims": False}, "f(a)"),
+        ({"index": (slice(None), ..., 1)}, "f(a, index=(:, …, 1))"),
+        ({"pad": ((1, 0), (2, 3))}, "f(a, pad=((1, 0), (2, 3)))"),
+        ({"low": -1.0, "high": 0.25}, "f(a, low=-1, high=0.25)"),
+        ({"table": b, "n": 2}, "f(a, b, n=2)"),
+        ({"shape": a.shape}, "f(a)"),
+    ],
+)
+def test_options_of_a_call_are_written_by_name_as_they_are_typed(
+    options: dict[str, Any], text: str
+) -> None:
+    assert str(applied("f", [a], options)) == text
+
+
+def test_a_symbol_of_any_name_is_a_symbol_among_factors() -> None:
+    """What makes a product one by a number is that it is one, not what it is called."""
+    assert str(Symbol("factor") * a) == "factor ⊙ a"
+    assert str(Symbol("2") * a) == "2 ⊙ a"
+    assert formula("scale").text() == "y = factor · x\n∂L/∂x = factor · G"
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        (1 * a, "a"),
+        (a * 1, "a"),
+        (2 * (a + b), "2 · (a + b)"),
+        (2 * (3 * a), "2 · (3 · a)"),
+        (a * b * 2, "2 · (a ⊙ b)"),
+        (-2 * a - b, "−2 · a − b"),
+        (0.1 * a, "0.1 · a"),
+        (a.mT.mT, "a"),
+        ((a.mT @ b).mT, "(aᵀ b)ᵀ"),
+        (a.mT.T, "transpose(aᵀ)"),
+    ],
+)
+def test_products_by_a_number_and_double_transposes_are_made_simple(
+    expression: Symbol, text: str
+) -> None:
+    assert str(expression) == text
