@@ -21,6 +21,7 @@ from attention.experiments.qkv import QKV, QKVError, load_qkv
 from attention.experiments.random_energy import (
     RandomEnergyModel,
     expected_maximum,
+    median_gap,
     score_kurtosis,
 )
 from attention.experiments.regime import PLACES, Distribution, Regime
@@ -56,6 +57,7 @@ __all__ = [
     "layer_summaries",
     "lesson_stream",
     "load_qkv",
+    "median_gap",
     "reading_notes",
     "score_kurtosis",
     "study_csv",

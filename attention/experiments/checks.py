@@ -115,6 +115,17 @@ def _mean_check(
     return Check(name, setting, law, float(values.mean()), predicted, tolerance)
 
 
+def _median_check(
+    name: str, setting: str, law: str, values: Array, predicted: float, granted: float
+) -> Check:
+    """Compare a median of independent values; `granted` comes on top of its interval."""
+    ordered = np.sort(values)
+    middle, reach = ordered.size // 2, math.ceil(SIGMAS * math.sqrt(ordered.size) / 2.0)
+    low, median, high = (float(ordered[middle + i]) for i in (-reach, 0, reach))
+    tolerance = max(high - median, median - low) + granted
+    return Check(name, setting, law, median, predicted, tolerance)
+
+
 def _rms_check(name: str, setting: str, law: str, squares: Array, predicted: float) -> Check:
     """Compare the root of a mean of independent squares with an asymptotic law."""
     rms = math.sqrt(squares.mean())
@@ -286,21 +297,24 @@ def _frozen(rng: Generator, rows: int) -> list[Check]:
 
 
 def _typical_row(rng: Generator, rows: int) -> list[Check]:
-    """The median of tr J, and the share of dead rows with and without the scale."""
+    """The medians of tr J and of ‖∂L/∂S‖, and the share of dead rows with and without the scale."""
     checks = []
     for d_k in (1024, 4096):
         theory = RandomEnergyModel(keys=16, spread=math.sqrt(d_k))
-        logits = _gaussian_logits(rng, rows, theory.keys, theory.spread)
-        trace = np.sort(np.log2(softmax_jacobian(_weights(logits))[0]))
-        middle, reach = rows // 2, math.ceil(SIGMAS * math.sqrt(rows) / 2.0)
-        low, median, high = (float(trace[middle + i]) for i in (-reach, 0, reach))
-        interval = max(high - median, median - low)
-        predicted = theory.log2_median_trace
-        tolerance = interval + ASYMPTOTIC * abs(predicted)
         setting = f"n = 16, d_k = {d_k}, unscaled"
-        checks.append(
-            Check("log₂ of the median tr J", setting, "1 − √d_k/M_n", median, predicted, tolerance)
-        )
+        logits = Tensor(_gaussian_logits(rng, rows, theory.keys, theory.spread), requires_grad=True)
+        weights = minigrad.softmax(logits, axis=-1)
+        trace = softmax_jacobian(weights.data)[0]
+        predicted = theory.log2_median_trace
+        granted = ASYMPTOTIC * abs(predicted)
+        name, law = "log₂ of the median tr J", "1 − √d_k/M_n"
+        checks.append(_median_check(name, setting, law, np.log2(trace), predicted, granted))
+        (gradient,) = minigrad.grad(weights, [logits], rng.standard_normal(logits.shape))
+        predicted = math.log2(theory.typical_gradient())
+        name, law = "log₂ of the median ‖∂L/∂S‖", "log₂ √2·e^{−γ/2 − m_n·√d_k}"
+        norms = np.log2(row_norms(gradient.data))
+        granted = math.log2(1.0 + ASYMPTOTIC)
+        checks.append(_median_check(name, setting, law, norms, predicted, granted))
     unscaled, scaled = (
         _attention(rng, rows, keys=64, d_k=1024, scaled=scaled).weights.max(-1) > 0.99
         for scaled in (False, True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["RandomEnergyModel", "expected_maximum", "score_kurtosis"]
+__all__ = ["RandomEnergyModel", "expected_maximum", "median_gap", "score_kurtosis"]
 
 
 @functools.cache
@@ -42,6 +42,40 @@ def expected_maximum(n: int) -> float:
     # 1 − Φⁿ through log1p, because Φ rounds to 1 far out where n may still matter.
     integrand = -np.expm1(n * np.log1p(-above)) - (1.0 - below) ** n
     return float(7.0 * (weights @ integrand))
+
+
+@functools.cache
+def median_gap(n: int) -> float:
+    """Return m_n, the median gap between the largest two of n independent standard normals.
+
+    Args:
+        n: how many, at least 2.
+
+    Raises:
+        ValueError: n is below 2.
+
+    Example:
+        >>> [round(median_gap(n), 4) for n in (2, 8, 64)]
+        [0.9539, 0.4429, 0.2821]
+
+    Source:
+        David and Nagaraja, "Order Statistics", 3rd edition, section 2.3.
+    """
+    if n < 2:
+        raise ValueError(f"there is no gap between {n} numbers: n must be at least 2")
+    # P(gap > x) = n ∫ φ(t) Φ(t − x)ⁿ⁻¹ dt, which falls from 1 to 0 as x grows.
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    t = 9.0 * nodes
+    density = 9.0 * n * weights * np.exp(-(t**2) / 2.0) / math.sqrt(2.0 * math.pi)
+    low, high = 0.0, 2.0
+    for _ in range(50):
+        middle = (low + high) / 2.0
+        below = np.array([0.5 * math.erfc((middle - value) / math.sqrt(2.0)) for value in t])
+        if density @ below ** (n - 1) > 0.5:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 def score_kurtosis(d_k: int) -> float:
@@ -136,6 +170,23 @@ class RandomEnergyModel:
         row dies while the mean looks healthy.
         """
         return 1.0 - 1.0 / self.order
+
+    def typical_gradient(self, upstream: float = 1.0) -> float:
+        """Return the median norm of a row of ∂L/∂S when frozen: √2·e^{−γ/2 − σ·m_n} × upstream.
+
+        Two keys matter in a frozen row. The second has the weight e^{−gap}, and the gradient is
+        e^{−gap}·(g₁ − g₂) at the one and its negative at the other, with g the upstream. A median
+        over widely spread gaps sees the geometric mean of |g₁ − g₂|, hence Euler's γ.
+
+        Args:
+            upstream: the standard deviation of the gradient at each weight.
+
+        Example:
+            >>> f"{RandomEnergyModel(keys=8, spread=32.0).typical_gradient():.1e}"
+            '7.4e-07'
+        """
+        second = math.exp(-self.spread * median_gap(self.keys))
+        return math.sqrt(2.0) * math.exp(-np.euler_gamma / 2.0) * second * upstream
 
     def dead_rows(self, threshold: float = 0.99) -> float:
         """Return the share of rows whose largest weight exceeds the threshold, when frozen.

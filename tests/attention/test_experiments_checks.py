@@ -14,6 +14,7 @@ from attention.experiments import (
     RandomEnergyModel,
     closed_form_checks,
     expected_maximum,
+    median_gap,
     score_kurtosis,
 )
 from attention.experiments import checks as checks_module
@@ -47,6 +48,18 @@ def test_the_expected_maximum_grows_but_stays_below_its_bound() -> None:
         assert value < math.sqrt(2.0 * k * math.log(2.0))
 
 
+def test_the_median_gap_is_exact_for_two() -> None:
+    """The gap between two is |N(0, 2)|, whose median is √2 times that of |N(0, 1)|."""
+    assert median_gap(2) == pytest.approx(math.sqrt(2.0) * 0.6744897501960817, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [3, 8, 64, 1024])
+def test_half_of_the_gaps_are_below_their_median(n: int) -> None:
+    ordered = np.sort(np.random.default_rng(n).standard_normal((4000, n)), axis=-1)
+    below = (ordered[:, -1] - ordered[:, -2] < median_gap(n)).mean()
+    assert below == pytest.approx(0.5, abs=4.0 * 0.5 / math.sqrt(4000))
+
+
 @pytest.mark.parametrize(("keys", "spread"), [(1, 1.0), (8, 0.0), (8, -1.0), (8, math.nan)])
 def test_the_model_refuses_what_it_does_not_cover(keys: int, spread: float) -> None:
     with pytest.raises(ValueError, match="at least 2 keys and a positive spread"):
@@ -56,6 +69,11 @@ def test_the_model_refuses_what_it_does_not_cover(keys: int, spread: float) -> N
 def test_no_number_has_a_largest_of_none() -> None:
     with pytest.raises(ValueError, match="n must be at least 1"):
         expected_maximum(0)
+
+
+def test_one_number_has_no_gap() -> None:
+    with pytest.raises(ValueError, match="n must be at least 2"):
+        median_gap(1)
 
 
 def test_attention_freezes_at_twice_the_logarithm_of_n() -> None:
@@ -115,6 +133,7 @@ def test_every_row_of_the_published_list_is_checked(checks: tuple[Check, ...]) -
         "1 − max p": 1,
         "‖J‖²": 1,
         "log₂ of the median tr J": 2,
+        "log₂ of the median ‖∂L/∂S‖": 2,
         "dead rows, max p > .99": 2,
         "RMS ‖∂L/∂q‖": 3,
         "share of ‖∂L/∂Q‖² in top 1 %": 2,

@@ -1,22 +1,16 @@
 """The laboratory's figures and page: what they show, and that they are safe and self-contained."""
 
 import re
-import subprocess
-import sys
-import warnings
 import xml.etree.ElementTree as ElementTree
-from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from attention.experiments import (
-    PLACES,
     QKV,
-    Distribution,
     GradientStudy,
     HeadStudy,
     Settings,
@@ -25,27 +19,31 @@ from attention.experiments import (
     head_study,
     summarise,
 )
-from viz import laboratory
+from tests.viz.studies import gradient_study_of, head_study_of
+from tests.viz.test_figures import SIGNATURES, svg_texts
+from tests.viz.test_pictures import cells
+from viz import figures, laboratory
+from viz.colours import DARK, LIGHT
+from viz.figures import INK
 from viz.laboratory import FORMATS, figure_bytes, laboratory_figure, laboratory_page
+from viz.panels import TEXTS
 
-ROOT = Path(__file__).parents[2]
 HOSTILE = '<script>alert("1")</script>&\'$x^2$.npz'
 
 
 @pytest.fixture(scope="module")
 def study() -> GradientStudy:
-    return gradient_study(Settings(d_k=(4, 512), rows=48))
+    return gradient_study_of()
 
 
 @pytest.fixture(scope="module")
 def heads() -> HeadStudy:
-    arrays = 2.0 * np.random.default_rng(0).standard_normal((3, 2, 3, 6, 32))
-    return head_study(QKV(HOSTILE, *arrays))
+    return head_study_of(source=HOSTILE)
 
 
 @pytest.fixture(scope="module")
 def single() -> HeadStudy:
-    return head_study(QKV("one", *np.random.default_rng(0).standard_normal((3, 4, 8))))
+    return head_study_of((1,))
 
 
 @pytest.fixture(scope="module", params=["study", "heads"])
@@ -59,78 +57,40 @@ def html(either: Study) -> str:
     return laboratory_page(either, checked=f"It was checked: {HOSTILE}")
 
 
-# ------------------------------------------------------------------------------------- figures
+# ---------------------------------------------------------------------------------- the figure
+
+
+def test_the_figure_of_random_numbers_has_four_panels(study: GradientStudy) -> None:
+    figure = laboratory_figure(study)
+    assert isinstance(figure.canvas, FigureCanvasAgg)
+    names = ("typical", "query", "dead title", "places")
+    assert [axes.get_title() for axes in figure.axes] == [
+        TEXTS["en"][name].format(d_k=1024) for name in names
+    ]
+    dead = [width.unscaled.dead_rows for width in study.widths]
+    assert any(np.array_equal(line.get_ydata(), dead) for line in figure.axes[2].get_lines())
+
+
+def test_the_figure_of_real_heads_has_three_maps(heads: HeadStudy) -> None:
+    without, with_scale, ratio = laboratory_figure(heads).axes[::2]
+    for axes, arm in ((without, "unscaled"), (with_scale, "scaled")):
+        expected = [getattr(head, arm).largest_weight for head in heads.heads]
+        assert cells(axes).ravel().tolist() == expected
+    decades = [np.log10(head.gradient_ratio) for head in heads.heads]
+    assert cells(ratio).ravel().tolist() == pytest.approx(decades)
 
 
 @pytest.mark.slow
-def test_figures_are_drawn_without_pyplot() -> None:
-    code = "import sys, viz.laboratory; sys.exit('matplotlib.pyplot' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+def test_a_study_that_was_measured_can_be_drawn() -> None:
+    arrays = np.random.default_rng(0).standard_normal((3, 2, 3, 6, 8))
+    measured = (gradient_study(Settings(d_k=(4, 64), rows=16)), head_study(QKV("x", *arrays)))
+    assert [len(laboratory_figure(study).axes) for study in measured] == [4, 6]
 
 
-def test_the_curves_are_the_numbers_that_were_measured(study: GradientStudy) -> None:
-    figure = laboratory_figure(study)
-    assert isinstance(figure.canvas, FigureCanvasAgg)
-    typical, query, saturation, places = figure.axes
-    medians = [width.scaled.gradients["softmax input"].median for width in study.widths]
-    rms = [width.unscaled.gradients["Q"].rms for width in study.widths]
-    theory = [width.predicted_query_rms for width in study.widths]
-    dead = [width.unscaled.dead_rows for width in study.widths]
-    norms = [study.widths[-1].scaled.gradients[place].rms for place in PLACES]
-    for axes, expected in (
-        (typical, medians),
-        (query, rms),
-        (query, theory),
-        (saturation, dead),
-    ):
-        drawn = [line.get_ydata() for line in axes.get_lines()]
-        assert any(np.array_equal(ydata, expected) for ydata in drawn)
-    assert any(np.array_equal(line.get_xdata(), norms) for line in places.get_lines())
-
-
-def test_what_lies_below_the_axis_is_marked(study: GradientStudy) -> None:
-    low = study.widths[-1].unscaled.gradients["softmax input"].low
-    assert low < laboratory.LOWEST
-    typical = laboratory_figure(study).axes[0]
-    marks = [line for line in typical.get_lines() if line.get_marker() == "v"]
-    assert [float(np.asarray(line.get_xdata())[0]) for line in marks] == [512.0]
-    assert min(np.min(line.get_ydata()) for line in typical.get_lines()) >= laboratory.LOWEST
-
-
-def test_heat_maps_show_every_head(heads: HeadStudy) -> None:
-    maps = laboratory_figure(heads).axes[::2]
-    without, with_scale, ratio = (np.asarray(axes.collections[0].get_array()) for axes in maps)
-    assert without.shape == (2, 3)
-    assert without.ravel().tolist() == [head.unscaled.largest_weight for head in heads.heads]
-    assert with_scale.ravel().tolist() == [head.scaled.largest_weight for head in heads.heads]
-    decades = [np.log10(head.gradient_ratio) for head in heads.heads]
-    assert ratio.ravel().tolist() == pytest.approx(decades)
-    assert [len(axes.texts) for axes in maps] == [6, 6, 6]
-
-
-@pytest.mark.parametrize("leading", [(), (4,), (2, 1, 2)])
-def test_heads_of_any_leading_axes_can_be_drawn(leading: tuple[int, ...]) -> None:
-    arrays = np.random.default_rng(0).standard_normal((3, *leading, 3, 4))
-    figure = laboratory_figure(head_study(QKV("x", *arrays)))
-    assert len(figure.axes[0].texts) == np.prod(leading, dtype=int)
-
-
-def test_a_single_d_k_without_any_gradient_can_be_drawn() -> None:
-    study = gradient_study(Settings(d_k=(4,), rows=8))
-    (width,) = study.widths
-    nothing = dict.fromkeys(PLACES, Distribution(0.0, 0.0, 0.0, 0.0, 0.0))
-    dead = replace(width, unscaled=replace(width.unscaled, gradients=nothing))
-    assert figure_bytes(replace(study, widths=(dead,)), "png").startswith(b"\x89PNG")
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_each_format_is_what_its_name_says(single: HeadStudy, format: str) -> None:
-    signature = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[format]
-    assert figure_bytes(single, format).startswith(signature)
-
-
-def test_the_same_study_gives_the_same_bytes(single: HeadStudy) -> None:
-    assert figure_bytes(single, "svg") == figure_bytes(single, "svg")
+    assert figure_bytes(single, format).startswith(SIGNATURES[format])
 
 
 def test_another_format_is_refused(study: GradientStudy) -> None:
@@ -138,25 +98,23 @@ def test_another_format_is_refused(study: GradientStudy) -> None:
         figure_bytes(study, "gif")
 
 
-def test_text_stays_text_in_svg(single: HeadStudy) -> None:
-    texts = svg_texts(figure_bytes(single, "svg", "zh"))
-    for text in ("真实的头：有无 1/√d_k", "层", "0.0"):
-        assert text in texts
-
-
-def svg_texts(svg: bytes) -> list[str]:
-    root = ElementTree.fromstring(svg)
-    return ["".join(node.itertext()).strip() for node in root.iter() if node.tag.endswith("}text")]
-
-
+@pytest.mark.parametrize("fonts", [(), ("DejaVu Serif",)])
 def test_without_a_chinese_font_pictures_are_english_and_svg_stays_chinese(
-    single: HeadStudy, monkeypatch: pytest.MonkeyPatch
+    fonts: tuple[str, ...], single: HeadStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(laboratory, "CHINESE_FONTS", ())
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert figure_bytes(single, "png", "zh") == figure_bytes(single, "png", "en")
-        assert "真实的头：有无 1/√d_k" in svg_texts(figure_bytes(single, "svg", "zh"))
+    titles = {}
+
+    def look(figure: Any, format: str) -> bytes:
+        titles[format] = figure.get_suptitle()
+        return b""
+
+    monkeypatch.setattr(figures, "CHINESE_FONTS", fonts)
+    monkeypatch.setattr(laboratory, "rendered", look)
+    for format in ("png", "svg"):
+        figure_bytes(single, format, "zh")
+    english, chinese = "Real heads with and without 1/√d_k", "真实的头：有无 1/√d_k"
+    bitmap = chinese if fonts else english
+    assert titles == {"png": bitmap, "svg": chinese}
 
 
 # ------------------------------------------------------------------------------------- the page
@@ -203,7 +161,7 @@ def test_the_page_says_what_was_found_and_measured(either: Study, html: str) -> 
     for sentence in (*summarise(either), "It was checked:"):
         assert " ".join(sentence.split()) in text
     regimes = either.widths if isinstance(either, GradientStudy) else either.heads
-    assert page.tags.count("svg") == (4 if isinstance(either, GradientStudy) else 3)
+    assert page.tags.count("svg") == (6 if isinstance(either, GradientStudy) else 3)
     assert f"{regimes[-1].unscaled.largest_weight:.2f}" in text
 
 
@@ -230,9 +188,31 @@ def test_a_chinese_page_says_so_and_holds_no_english_phrase(single: HeadStudy) -
 
 
 def test_pictures_on_the_page_take_the_colour_of_its_text(html: str) -> None:
-    assert "prefers-color-scheme: dark" in html
-    assert "currentColor" in html
-    assert laboratory.INK not in html
+    for picture in pictures_of(html):
+        assert "currentColor" in picture
+        assert INK not in picture
+
+
+def test_the_page_has_the_colours_of_all_pictures_for_light_and_for_dark(html: str) -> None:
+    light, dark = re.findall(r":root { (.*?) }", html)
+    for name in LIGHT:
+        assert f"--{name}: {LIGHT[name]};" in light
+        assert f"--{name}: {DARK[name]};" in dark
+    assert html.index("prefers-color-scheme: dark") < html.index(dark)
+    assert {*re.findall(r"var\(--(\w+)\)", html)} <= {*LIGHT}
+
+
+def test_the_title_of_a_picture_on_the_page_stands_above_it_and_not_in_it(html: str) -> None:
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", html)
+    for caption, picture in zip(captions, pictures_of(html), strict=True):
+        assert len(caption) > 5
+        assert caption not in " ".join(svg_texts(picture))
+
+
+def pictures_of(html: str) -> list[str]:
+    found = re.findall(r"<svg.*?</svg>", html, flags=re.DOTALL)
+    assert found
+    return found
 
 
 def test_text_from_outside_is_escaped(either: Study, html: str) -> None:
@@ -244,9 +224,7 @@ def test_text_from_outside_is_escaped(either: Study, html: str) -> None:
 
 
 def test_the_pictures_on_the_page_are_well_formed(html: str) -> None:
-    pictures = re.findall(r"<svg.*?</svg>", html, flags=re.DOTALL)
-    assert pictures
-    for picture in pictures:
+    for picture in pictures_of(html):
         root = ElementTree.fromstring(picture)
         assert "viewBox" in root.attrib
         assert "width" not in root.attrib
