@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import count
+from operator import attrgetter
 from types import EllipsisType
 from typing import Any, NamedTuple
 
@@ -120,6 +122,71 @@ def equations(node: Node, names: Sequence[str | Symbol], result: str) -> Formula
     called = {name: str(x) for name, x in zip(arguments, inputs, strict=True)}
     options = {name: _constant(name, value) for name, value in (node.options or {}).items()}
     return _formula(op, inputs, shapes, called, result, options, None, reached)
+
+
+class Names:
+    """What the tensors of a graph are called, those without a name too; the same on every run.
+
+    A name is a tensor's own if it has one. Otherwise it is `Kᵀ` or `x[0]` where that says it all,
+    or else a number that no other tensor has.
+
+    >>> from minigrad import Tensor
+    >>> x = Tensor([1.0, 2.0], requires_grad=True, name="x")
+    >>> y = x * x
+    >>> names = Names([x._node, y._node])
+    >>> names[y._node], str(names.equation(y._node).forward)
+    ('t1', 'x ⊙ x')
+    """
+
+    LONGEST = 48
+    LONGEST_EXPRESSION = 12
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        ordered = sorted(set(nodes), key=attrgetter("serial"))
+        self._labels: dict[Node, str] = {}
+        self._expressions: dict[Node, Symbol] = {}  # of those that are called by one
+        taken = {self._own(node) for node in ordered}
+        numbers = count(1)
+        for node in ordered:
+            label = self._own(node) or self._expression(node, taken)
+            while not label:
+                made_up = f"t{next(numbers)}"
+                label = made_up if made_up not in taken else ""
+            taken.add(label)
+            self._labels[node] = label
+
+    def __getitem__(self, node: Node) -> str:
+        return self._labels[node]
+
+    def is_expression(self, node: Node) -> bool:
+        """Whether a tensor is called by the expression that it is."""
+        return node in self._expressions
+
+    def equation(self, node: Node) -> Formula | None:
+        """The equations of the op that made `node`; None if it cannot be run on symbols."""
+        symbols = [self._symbol(x) if isinstance(x, Node) else "" for x in node.inputs]
+        try:
+            return equations(node, symbols, self._labels.get(node, "y"))
+        except Exception:  # it is code of the user's, and may raise anything
+            return None
+
+    def _symbol(self, node: Node) -> Symbol:
+        return self._expressions.get(node, Symbol(self._labels.get(node, "")))
+
+    def _own(self, node: Node) -> str:
+        """The name in one line and of bounded length."""
+        text = "".join([c if c.isprintable() else "�" for c in node.name or ""])
+        return text if len(text) <= self.LONGEST else text[: self.LONGEST - 1] + "…"
+
+    def _expression(self, node: Node, taken: set[str]) -> str:
+        if node.primitive is None or node.primitive.name not in ("matrix_transpose", "getitem"):
+            return ""
+        equation = self.equation(node) if node.inputs[0] in self._labels else None
+        text = str(equation.forward) if equation else ""
+        if equation is None or len(text) > self.LONGEST_EXPRESSION or text in taken:
+            return ""
+        self._expressions[node] = equation.forward
+        return text
 
 
 def _as_symbol(name: str | Symbol, shape: tuple[int, ...]) -> Symbol:

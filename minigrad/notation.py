@@ -6,6 +6,7 @@ An expression is anything with an op, inputs and options, or a name; see `symbol
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from string import ascii_letters
 from typing import Any, NamedTuple
@@ -60,6 +61,10 @@ _NOTATIONS = {
 _SHAPING = ("sum", "keepdims", "axis")
 
 
+LONGEST = 90_000
+"""Characters of a formula; of what would be longer, three dots remain."""
+
+
 def write(expression: Any, style: int) -> str:
     """An expression in style 0, 1, 2 (text, LaTeX, MathML); of any depth, without recursion."""
     done: dict[int, tuple[str, int]] = {}  # by identity: what it reads, and how tightly it binds
@@ -71,7 +76,9 @@ def write(expression: Any, style: int) -> str:
             stack += missing
             continue
         stack.pop()
-        done[id(x)] = _combined(x, [done[id(y)] for y in _parts(x)], style)
+        text, binds = _combined(x, [done[id(y)] for y in _parts(x)], style)
+        # What repeats itself, as steps of Newton's method do, may be longer than any memory.
+        done[id(x)] = ("…", _TIGHTEST) if len(text) > LONGEST else (text, binds)
     return done[id(expression)][0]
 
 
@@ -99,7 +106,9 @@ def _combined(x: Any, parts: list[tuple[str, int]], style: int) -> tuple[str, in
         negative = isinstance(x, (int, float)) and x < 0
         return _number(x, style), _NOTATIONS["negative"].binds if negative else _TIGHTEST
     if not x.op:
-        return write_name(x.name, style), _TIGHTEST
+        # A name of several words is kept together: data X times W is not data times X W.
+        is_word = not re.search(r"[\s+\-−*/=⊙·^(),]", x.name)
+        return write_name(x.name, style), _TIGHTEST if is_word else 0
     notation = _NOTATIONS.get(x.op)
     if notation is None:
         pairs = zip(_parts(x), parts, strict=True)
@@ -138,14 +147,15 @@ def _row(text: str, style: int) -> str:
 
 
 def _call(x: Any, given: list[str], style: int) -> str:
+    called = _visible(x.op)
     for name, value in x.options.items():
         if value is not None and value is not False and not hasattr(value, "op"):
             text = _visible(_plain(value))
             given.append(f"{name}={text}" if style == 0 else _number(value, style))
     if style == 2:
         inside = "<mo>,</mo>".join(given)
-        return f"<mrow><mi>{_escape(x.op)}</mi><mo>(</mo>{inside}<mo>)</mo></mrow>"
-    name = x.op if style == 0 else rf"\operatorname{{{_latex_text(x.op)}}}"
+        return f"<mrow><mi>{_escape(called)}</mi><mo>(</mo>{inside}<mo>)</mo></mrow>"
+    name = called if style == 0 else rf"\operatorname{{{_latex_text(called)}}}"
     return name + _fenced(", ".join(given), True, style)
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from viz.heatmap import heatmap_html
     from viz.laboratory import figure_bytes, laboratory_figure, laboratory_page
     from viz.layout import DrawingError
-    from viz.outline import mermaid, outline
     from viz.pictures import attention_map, softmax_jacobian
+    from viz.text import mermaid, outline
 
 __all__ = [
     "Drawing",
@@ -43,7 +43,7 @@ _HOMES = {
     "heatmap": ("heatmap_html",),
     "laboratory": ("figure_bytes", "laboratory_figure", "laboratory_page"),
     "layout": ("DrawingError",),
-    "outline": ("mermaid", "outline"),
+    "text": ("mermaid", "outline"),
     "panels": (),
     "pictures": ("attention_map", "softmax_jacobian"),
 }

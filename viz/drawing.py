@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import math
 import os
+import re
 from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
@@ -24,8 +25,8 @@ from viz.colours import KINDS, LEVELS, SHADES, TWINS
 from viz.files import write_whole
 from viz.folding import Scope, nested
 from viz.graph import REST, Array, Arrow, Fold, Graph, OpBox, TensorBox, read_graph
-from viz.layout import PURE, DrawingError, find_engine, lay_out, text_width
-from viz.outline import mermaid, outline
+from viz.layout import DrawingError, check_format, lay_out, text_width
+from viz.text import mermaid, outline
 from viz.wording import WORDS, write_number, write_shape
 
 __all__ = ["Drawing", "draw_graph"]
@@ -73,12 +74,13 @@ def format_of(path: str | os.PathLike[str]) -> str:
         'svg'
     """
     format = Path(path).suffix.removeprefix(".").lower()
+    if not format:
+        raise DrawingError(f"{os.fspath(path)!r} has no suffix that says the format, such as .svg.")
     if format not in PICTURES + TEXTS:
-        known = ", ".join(f".{name}" for name in PICTURES + TEXTS)
-        raise DrawingError(f"{os.fspath(path)!r} says no format that there is: end it in {known}.")
-    program = "" if format in TEXTS else find_engine()[0]
-    if format == "pdf" and program == PURE:
-        raise DrawingError(f"{PURE} does not write 'pdf': install Graphviz, or write .svg.")
+        known = ", ".join(PICTURES + TEXTS)
+        raise DrawingError(f"there is no format {format!r}; choose {known}.")
+    if format in PICTURES:
+        check_format(format)
     return format
 
 
@@ -90,6 +92,12 @@ class Drawing(graphviz.Digraph):  # type: ignore[misc]
 
     graph: Graph
     language = "en"
+
+    def copy(self) -> Drawing:
+        """Another drawing of the same."""
+        copied: Drawing = super().copy()
+        copied.graph, copied.language = self.graph, self.language
+        return copied
 
     def mermaid(self) -> str:
         """The graph in Mermaid's language, for a page of Markdown; needs no layout engine."""
@@ -126,6 +134,14 @@ class Drawing(graphviz.Digraph):  # type: ignore[misc]
             raise _unwritable(self.filepath, error) from error
         return saved
 
+    def _repr_mimebundle_(self, *args: Any, **options: Any) -> dict[str, Any]:
+        """The picture for a notebook; where nothing can lay it out, Mermaid for JupyterLab."""
+        try:
+            bundle: dict[str, Any] = super()._repr_mimebundle_(*args, **options)
+        except DrawingError:
+            return {"text/vnd.mermaid": self.mermaid(), "text/plain": self.outline()}
+        return bundle
+
     # What graphviz.Digraph calls for its `pipe`, `render`, `view` and its picture in a notebook.
 
     def _pipe_lines(
@@ -142,6 +158,8 @@ class Drawing(graphviz.Digraph):  # type: ignore[misc]
         self, engine: str, format: str, filepath: str, outfile: Any = None, **options: Any
     ) -> str:
         target = Path(outfile or f"{filepath}.{format}")
+        if target.absolute() == Path(filepath).absolute() and not options.get("overwrite_filepath"):
+            raise DrawingError(f"{filepath!r} is the source's own name; give the picture another.")
         if options.get("raise_if_result_exists") and target.exists():
             raise DrawingError(f"{str(target)!r} is there already; choose another name.")
         _write(target, _picture(Path(filepath).read_text(encoding="utf-8"), format, engine))
@@ -200,6 +218,8 @@ def draw_graph(
     _check("values", values, tuple(LARGEST))
     _check("gradients", gradients, tuple(LARGEST))
     _check("language", language, tuple(WORDS))
+    if not re.fullmatch(r"[\w ,.+-]+", fontname):
+        raise ValueError(f"fontname is a font's name, such as 'Helvetica'; it is {fontname!r}.")
     graph = read_graph(
         root,
         collapse=collapse,
@@ -290,7 +310,8 @@ class _Writer:
         if self.formulas:
             rows.append([_cell(Span(_shortened(box.formula), SMALL))])
         else:
-            rows += [[_cell(Span(f"{name} = {x}", SMALL, "quiet"))] for name, x in box.numbers]
+            numbers = [f"{name} = {write_number(x)}" for name, x in box.numbers]
+            rows += [[_cell(Span(text, SMALL, "quiet"))] for text in numbers]
         where = f" ({os.path.basename(box.line[0])}:{box.line[1]})" if box.line else ""
         return _box(box.key, "op", _table(rows), f"{box.name}: {box.formula}{where}")
 
@@ -433,9 +454,9 @@ def _nested(rows: list[list[str]], spacing: int = 0) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text inside a label, where &, < and > would be read as markup."""
+    """Text inside a label, where &, < and > would be markup, and \\G the name of the graph."""
     visible = "".join([c if c.isprintable() else "�" for c in text])
-    return html.escape(visible) or " "
+    return html.escape(visible).replace("\\", "\\\\") or " "
 
 
 def _box(key: str, kind: str, label: str, tooltip: str) -> str:
@@ -473,8 +494,9 @@ def _listed(attributes: dict[str, str]) -> str:
 
 
 def _quoted(text: str) -> str:
+    """What is shown where the pointer rests. Engines read entities in it, and escapes twice."""
     visible = "".join([c if c.isprintable() else "�" for c in text])
-    escaped = visible.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = html.escape(visible, quote=False).replace("\\", 4 * "\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
 
 from minigrad.graph import Node
 
@@ -14,12 +16,8 @@ __all__ = ["Group", "Scope", "fold", "nested", "scopes_of"]
 Scope = tuple[str, ...]
 
 
-class Group(NamedTuple):
-    """Scopes that are drawn as one box."""
-
-    scopes: list[Scope]
-    ops: int
-    tensors: int
+Group = tuple[Scope, ...]
+"""Scopes that are drawn as one box: all of one length, and all but the last name the same."""
 
 
 def nested(boxes: list[tuple[Scope, str]]) -> Iterator[tuple[str, str]]:
@@ -77,24 +75,51 @@ def fold(scopes: dict[Node, Scope], patterns: tuple[str, ...]) -> dict[Node, Gro
     _refuse_unknown(patterns, [*prefixes])
     alike: dict[Any, list[Scope]] = {}
     for prefix, nodes in inside.items():
-        ops = [(node.primitive, node.shape) for node in nodes if node.primitive is not None]
-        plan = (prefix[:-1], re.sub(r"\d+", "#", prefix[-1]), tuple(ops))
-        alike.setdefault(plan, []).append(prefix)
-    groups: dict[Node, Group] = {}
-    for (_, _, ops), equal in alike.items():
-        nodes = [node for prefix in equal for node in inside[prefix]]
-        group = Group(equal, len(ops), len(nodes) // len(equal))
-        groups |= dict.fromkeys(nodes, group)
-    return groups
+        place = (prefix[:-1], re.sub(r"\d+", "#", prefix[-1]))
+        alike.setdefault((place, _plan(nodes)), []).append(prefix)
+    return {node: tuple(equal) for equal in alike.values() for p in equal for node in inside[p]}
+
+
+def _plan(nodes: list[Node]) -> tuple[Any, ...]:
+    """What a scope computes, whatever it is called and whatever numbers come in."""
+    place = {node: i for i, node in enumerate(nodes)}
+    outside: dict[Node, int] = {}
+
+    def source(x: Any) -> Any:
+        if not isinstance(x, Node):
+            return ("number", x)
+        return place[x] if x in place else ("outside", outside.setdefault(x, len(outside)))
+
+    return tuple(
+        [
+            (node.primitive, node.shape, *map(source, node.inputs), _hashable(node.options))
+            for node in nodes
+        ]
+    )
+
+
+def _hashable(value: Any) -> Any:
+    """A stand-in for a value that is equal where the values are."""
+    if isinstance(value, dict):
+        return tuple([(name, _hashable(x)) for name, x in value.items()])
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_hashable, value))
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    return repr(value)
 
 
 def _folded(scope: Scope, patterns: tuple[str, ...]) -> Scope:
     """The outermost scope around this one that a pattern names; empty if there is none."""
     for end in range(1, len(scope) + 1):
         names = (scope[end - 1], "/".join(scope[:end]))
-        if any(fnmatchcase(name, pattern) for name in names for pattern in patterns):
+        if any(_names(pattern, name) for name in names for pattern in patterns):
             return scope[:end]
     return ()
+
+
+def _names(pattern: str, name: str) -> bool:
+    return name == pattern or fnmatchcase(name, pattern)
 
 
 def _refuse_unknown(patterns: tuple[str, ...], scopes: list[Scope]) -> None:

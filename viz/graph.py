@@ -10,18 +10,16 @@ import copy
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import count
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from minigrad import Tensor
-from minigrad.equations import Formula, argument_names, equations
+from minigrad.equations import Names, argument_names
 from minigrad.graph import Node, history
 from minigrad.joint import JointPrimitive
 from minigrad.notation import summarise
-from minigrad.symbol import Symbol
 from viz.folding import Group, Scope, fold, scopes_of
 
 __all__ = ["Arrow", "Fold", "Graph", "OpBox", "TensorBox", "read_graph"]
@@ -66,7 +64,7 @@ class OpBox:
     key: str
     name: str
     formula: str
-    numbers: tuple[tuple[str, str], ...]  # its arguments that are plain numbers
+    numbers: tuple[tuple[str, float], ...]  # its arguments that are plain numbers
     scope: Scope
     line: tuple[str, int] | None
     order: int
@@ -179,16 +177,26 @@ def contribution(node: Node, position: int) -> Array | None:
     if op is None or node.grad is None or kept is None:
         return None
     rule = op.rules[position]
-    parent = node.inputs[position]
-    if rule is None or not isinstance(parent, Node) or not parent.requires_grad:
+    if rule is None or not passes_to(node, position):
         return None
     again = copy.copy(node)
     again.kept = kept
-    if isinstance(op, JointPrimitive) and isinstance(kept, dict) and "saved" not in kept:
-        arrays = [kept[place] for place in range(len(node.inputs))]
-        again.kept = {**kept, "saved": op.forward(*arrays, **(node.options or {}))[1]}
-    passed: Array = rule.pull(node.grad, again, position, None)
+    with np.errstate(all="ignore"):  # backward has said what there was to say
+        if isinstance(op, JointPrimitive) and isinstance(kept, dict):
+            again.kept = {place: kept[place] for place in kept if place != "gradients"}
+            if "saved" not in kept:
+                arrays = [kept[place] for place in range(len(node.inputs))]
+                again.kept["saved"] = op.forward(*arrays, **(node.options or {}))[1]
+        passed: Array = rule.pull(node.grad, again, position, None)
     return passed
+
+
+def passes_to(node: Node, position: int) -> bool:
+    """Whether the op that made `node` passes a gradient to its input at `position`."""
+    parent = node.inputs[position]
+    if node.primitive is None or node.primitive.rules[position] is None:
+        return False
+    return isinstance(parent, Node) and parent.requires_grad
 
 
 def _flat(parameters: Iterable[Any]) -> Iterator[Tensor]:
@@ -213,22 +221,24 @@ class _Reader:
         self.scopes = scopes_of(self.made) or {root: ()}
         self.groups = fold(self.scopes, patterns)
         self.left_out: set[Node] = set()
-        self.labels: dict[Node, str] = {}
-        self.symbols: dict[Node, Symbol] = {}  # of those that are labelled by an expression
+        self.inside: dict[Group, list[Node]] = {}
+        self.names = Names([])
         self.keys: dict[Any, str] = {}  # of boxes: a tensor is its node, an op (its node,)
+        self.entered: set[tuple[str, str, Node]] = set()  # folds, by the tensors from outside
         self.crossing: dict[tuple[str, str, Node], list[Array | None]] = {}
 
     def read(self, max_nodes: int, gradients: bool) -> Graph:
         """Choose what is shown, name it, and connect it."""
         shown = self._within(max_nodes)
         self.left_out = set(self.made[len(shown) :]) - {self.root}
-        self._name(shown)
+        self.inside = self._members(shown)
+        self.names = Names(self._mentioned(shown))
         graph = Graph("", left_out=len(self.made) - len(shown))
         for node in reversed(shown):
             self._add(graph, node, gradients)
         graph.root = self._tensor_box(graph, self.root)
         graph.gradients += self._crossings()
-        repeated = {key for key, fold in graph.folds.items() if fold.times > 1}
+        repeated = {REST} | {key for key, fold in graph.folds.items() if fold.times > 1}
         graph.values = _bundled(graph.values, repeated)
         graph.gradients = _bundled(graph.gradients, repeated)
         if not shown and graph.left_out:
@@ -248,55 +258,31 @@ class _Reader:
     def _of_tensor(self, node: Node) -> Any:
         """What stands for a tensor: itself, or the group that it is folded into."""
         group = self.groups.get(node)
-        return node if group is None or node is self.root else id(group)
+        return node if group is None or node is self.root else group
 
     def _of_op(self, node: Node) -> Any:
         group = self.groups.get(node)
-        return (node,) if group is None else id(group)
+        return (node,) if group is None else group
 
-    # ------------------------------------------------------------------------------------- names
+    def _members(self, shown: list[Node]) -> dict[Group, list[Node]]:
+        """What is shown of each group: its ops, and the leaves that these use."""
+        members: dict[Group, dict[Node, None]] = {}
+        for node in reversed(shown):
+            leaves = [x for x in node.inputs if isinstance(x, Node) and x.primitive is None]
+            for x in (*leaves, node):
+                if x in self.groups:
+                    members.setdefault(self.groups[x], {})[x] = None
+        return {group: list(nodes) for group, nodes in members.items()}
 
-    def _name(self, shown: list[Node]) -> None:
-        """Call every tensor that an equation can mention by its name, or make one up."""
+    def _mentioned(self, shown: list[Node]) -> set[Node]:
+        """The tensors that a box or an equation names."""
         mentioned = {self.root}
         for node in shown:
             group = self.groups.get(node)
             mentioned |= {node} if group is None else set()
             inputs = [x for x in node.inputs if isinstance(x, Node)]
-            mentioned |= {x for x in inputs if group is None or self.groups.get(x) is not group}
-        ordered = sorted(mentioned, key=lambda node: node.serial)
-        taken = {_clean(node.name) for node in ordered}
-        numbers = count(1)
-        for node in ordered:
-            label = _clean(node.name) or self._description(node, taken)
-            while not label:
-                made_up = f"t{next(numbers)}"
-                label = made_up if made_up not in taken else ""
-            taken.add(label)
-            self.labels[node] = label
-
-    def _description(self, node: Node, taken: set[str]) -> str:
-        """`Kᵀ` or `x[0]`, where the parent has a label; otherwise nothing."""
-        if node.primitive is None or node.primitive.name not in ("matrix_transpose", "getitem"):
-            return ""
-        equation = self._equation(node) if node.inputs[0] in self.labels else None
-        text = str(equation.forward) if equation else ""
-        if equation is None or len(text) > LONGEST_DESCRIPTION or text in taken:
-            return ""
-        self.symbols[node] = equation.forward
-        return text
-
-    def _symbol(self, node: Node) -> Symbol:
-        """What stands for a tensor in an equation: its label, or the expression that this is."""
-        return self.symbols.get(node, Symbol(self.labels.get(node, "")))
-
-    def _equation(self, node: Node) -> Formula | None:
-        """None where a student's op cannot be run on symbols."""
-        symbols = [self._symbol(x) if isinstance(x, Node) else "" for x in node.inputs]
-        try:
-            return equations(node, symbols, self.labels.get(node, "y"))
-        except Exception:  # it is code of the user's, and may raise anything
-            return None
+            mentioned |= {x for x in inputs if group is None or self.groups.get(x) != group}
+        return mentioned
 
     # -------------------------------------------------------------------------- boxes and arrows
 
@@ -307,16 +293,16 @@ class _Reader:
         tails = [self._tensor_box(graph, x) for _, x in inputs]
         head = self._op_box(graph, node) if group is None else self._fold_box(graph, group)
         result = self._tensor_box(graph, node)
-        equation = self._equation(node) if gradients and group is None else None
+        equation = self.names.equation(node) if gradients and group is None else None
         rules = equation.rules if equation else {}
         arguments = _arguments(node)
         for (i, parent), tail in zip(inputs, tails, strict=True):
             if group is not None:
                 self._cross(graph, tail, head, node, i, gradients)
                 continue
-            label = self.labels[parent] if tail in graph.folds else ""
+            label = self.names[parent] if tail in graph.folds else ""
             graph.values.append(Arrow(tail, head, label or arguments[i] * (len(inputs) > 1)))
-            if gradients and parent.requires_grad:
+            if gradients and passes_to(node, i):
                 rule = str(rules.get(arguments[i], ""))
                 passed = _norm(contribution(node, i))
                 graph.gradients.append(Arrow(head, tail, "", rule, passed))
@@ -332,11 +318,11 @@ class _Reader:
         parent = node.inputs[position]
         if tail == head:
             return
-        label = self.labels[parent] if tail in graph.folds else ""
-        arrow = Arrow(tail, head, label)
-        if arrow not in graph.values:
-            graph.values.append(arrow)
-        if gradients and parent.requires_grad:
+        if (head, tail, parent) not in self.entered:
+            self.entered.add((head, tail, parent))
+            label = self.names[parent] if tail in graph.folds else ""
+            graph.values.append(Arrow(tail, head, label))
+        if gradients and passes_to(node, position):
             self.crossing.setdefault((head, tail, parent), []).append(contribution(node, position))
 
     def _crossings(self) -> Iterator[Arrow]:
@@ -362,7 +348,7 @@ class _Reader:
             gradient = _unwritable(node.grad)
             graph.tensors[key] = TensorBox(
                 key,
-                self.labels[node],
+                self.names[node],
                 self._kind(node),
                 node.shape,
                 node.dtype,
@@ -398,14 +384,15 @@ class _Reader:
         assert node.primitive is not None
         key, _ = self._key((node,))
         pairs = zip(_arguments(node), node.inputs, strict=True)
-        numbers = tuple([(name, f"{x:g}") for name, x in pairs if not isinstance(x, Node)])
-        equation = self._equation(node)
-        formula = str(equation.forward) if equation else f"{node.primitive}(…)"
-        if node not in self.symbols:
-            formula = f"{self.labels[node]} = {formula}"
+        numbers = tuple([(name, x) for name, x in pairs if not isinstance(x, Node)])
+        equation = self.names.equation(node)
+        name = _clean(node.primitive.name)
+        formula = str(equation.forward) if equation else f"{name}(…)"
+        if not self.names.is_expression(node):
+            formula = f"{self.names[node]} = {formula}"
         graph.ops[key] = OpBox(
             key,
-            node.primitive.name,
+            name,
             formula,
             numbers,
             self.scopes[node],
@@ -415,18 +402,26 @@ class _Reader:
         return key
 
     def _fold_box(self, graph: Graph, group: Group) -> str:
-        key, new = self._key(id(group))
+        key, new = self._key(group)
         if new:
-            first, last = group.scopes[0], group.scopes[-1]
-            label = first[-1] if first == last else f"{first[-1]} … {last[-1]}"
-            graph.folds[key] = Fold(
-                key, _clean(label), len(group.scopes), group.ops, group.tensors, first[:-1]
-            )
+            graph.folds[key] = self._fold(key, group)
         return key
+
+    def _fold(self, key: str, group: Group) -> Fold:
+        """The box for a group, which counts what is shown of it in each of its scopes."""
+        depth = len(group[0])
+        inside: dict[Scope, list[Node]] = {}
+        for node in self.inside[group]:
+            inside.setdefault(self.scopes[node][:depth], []).append(node)
+        made = [sum([node.primitive is not None for node in nodes]) for nodes in inside.values()]
+        names = [scope[-1] for scope in group if scope in inside]
+        label = names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}"
+        tensors = max([len(nodes) for nodes in inside.values()])
+        return Fold(key, _clean(label), len(names), max(made), tensors, group[0][:-1])
 
 
 def _bundled(arrows: list[Arrow], repeated: set[str]) -> list[Arrow]:
-    """One arrow for the many between a fold of several scopes and the same other box."""
+    """One arrow for the many between a box that stands for several and the same other one."""
     bundles: dict[Any, list[Arrow]] = {}
     for i, arrow in enumerate(arrows):
         ends = (arrow.tail, arrow.head)

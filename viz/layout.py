@@ -14,7 +14,7 @@ import sysconfig
 import unicodedata
 import warnings
 
-__all__ = ["DrawingError", "find_engine", "lay_out", "text_width"]
+__all__ = ["DrawingError", "check_format", "find_engine", "lay_out", "text_width"]
 
 PURE = "graphviz-pure"
 
@@ -39,6 +39,18 @@ def find_engine() -> tuple[str, str]:
         "no layout engine was found: run pip install graphviz-pure, or install Graphviz so that "
         "dot is on PATH. Mermaid and plain text (mermaid(), outline()) need neither."
     )
+
+
+def check_format(format: str) -> None:
+    """Raise the `DrawingError` that `lay_out` would end in, for want of a program or a format."""
+    program, _ = find_engine()
+    if format == "pdf" and program == PURE:
+        raise _unknown(format, program)
+
+
+def _unknown(format: str, program: str) -> DrawingError:
+    pdf = ", pdf" if program == "dot" else "; for pdf install Graphviz"
+    return DrawingError(f"{program} does not write {format!r}; choose svg, png, dot, json{pdf}.")
 
 
 def lay_out(source: str, format: str, engine: str = "dot") -> bytes:
@@ -69,8 +81,7 @@ def lay_out(source: str, format: str, engine: str = "dot") -> bytes:
         return ran.stdout
     said = ran.stderr.decode(errors="replace").strip()
     if "not recognized" in said:
-        pdf = ", pdf" if program == "dot" else "; for pdf install Graphviz"
-        raise DrawingError(f"{program} does not write {format!r}; choose svg, png, dot, json{pdf}.")
+        raise _unknown(format, program)
     raise DrawingError(f"{program} ended with status {ran.returncode}: {said[-300:]}")
 
 

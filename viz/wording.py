@@ -17,7 +17,7 @@ WORDS = {
         "empty": "no entries",
         "fold": "ops: {}, tensors: {}",
         "rest": "older ops left out: {}",
-        "rest more": "shown are those nearest to the root",
+        "rest more": "shown are the last that were computed",
         "above": "see above",
         "leaf": "leaf",
         "parameter": "parameter",
@@ -36,7 +36,7 @@ WORDS = {
         "empty": "没有元素",
         "fold": "{} 个运算，{} 个张量",
         "rest": "省略了 {} 个更早的运算",
-        "rest more": "保留的是离根最近的部分",
+        "rest more": "保留的是最后计算的部分",
         "above": "见上文",
         "leaf": "叶子",
         "parameter": "参数",
@@ -49,16 +49,18 @@ WORDS = {
 
 
 def write_number(x: float) -> str:
-    """Three digits, as short as they come.
+    """Three digits, as short as they come; whole numbers of up to six as they are.
 
-    >>> [write_number(x) for x in (0.0, -0.12345, 12345.0, 1e-30, math.inf, math.nan)]
-    ['0', '−0.123', '1.23e4', '1e−30', '∞', 'NaN']
+    >>> [write_number(x) for x in (0.0, -0.12345, 12345.6, 30522.0, 1e-30, math.inf, math.nan)]
+    ['0', '−0.123', '1.23e4', '30522', '1e−30', '∞', 'NaN']
     """
     if math.isnan(x):
         return "NaN"
     if math.isinf(x):
         return "∞" if x > 0 else "−∞"
-    text = f"{x + 0.0:.3g}" if x else "0"
+    if x == int(x) and abs(x) < 1e6:
+        return f"{int(x)}".replace("-", "−")
+    text = f"{x:.3g}"
     mantissa, e, exponent = text.partition("e")
     return (mantissa + (f"e{int(exponent)}" if e else "")).replace("-", "−")
 

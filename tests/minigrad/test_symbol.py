@@ -239,7 +239,7 @@ HOSTILE = [
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_name_stays_a_name(name: str) -> None:
     found = formula("matmul", {"a": name, "out": name})
-    assert found.text().splitlines()[0] == f"{name} = {name} b"
+    assert found.text().splitlines()[0] in (f"{name} = {name} b", f"{name} = ({name}) b")
 
     root = ElementTree.fromstring(found.mathml())
     assert name in [element.text for element in root.iter("mi")]
@@ -370,3 +370,10 @@ def test_products_by_a_number_and_double_transposes_are_made_simple(
     expression: Symbol, text: str
 ) -> None:
     assert str(expression) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "factor"), [("data X", "(data X)"), ("a+b", "(a+b)"), ("W_Q", "W_Q")]
+)
+def test_a_name_of_several_words_is_kept_together_in_a_product(name: str, factor: str) -> None:
+    assert formula("matmul", {"a": name}).text().splitlines()[0] == f"y = {factor} b"

@@ -65,7 +65,7 @@ class _Tree:
             key, indent, branch = stack.pop()
             name, *more = self._row(key)
             if key in seen:
-                more = ["", self.words["above"], ""]
+                branch, more = "├ ", ["", self.words["above"], ""]
             yield (indent + branch + name, *more)
             if key in seen:
                 continue
@@ -151,7 +151,8 @@ def mermaid(graph: Graph, direction: str = "LR", language: str = "en") -> str:
         said = words["rest"].format(f"{graph.left_out:,}")
         lines.append(f"  {_node(REST, 'rest', said, words['rest more'])}")
     lines += [f"  {x.tail} -->{_on_arrow(x.label)} {x.head}" for x in graph.values]
-    lines += [f"  {x.tail} -.->{_on_arrow(*_gradient(x, words))} {x.head}" for x in graph.gradients]
+    # From the input on, with an arrow in the text: links that lead back would turn the layout.
+    lines += [f"  {x.head} -.-{_on_arrow(*_gradient(x, words))} {x.tail}" for x in graph.gradients]
     return "\n".join([*lines, *_classes()])
 
 
@@ -176,7 +177,8 @@ def _node(key: str, kind: str, *texts: str) -> str:
 
 def _gradient(arrow: Arrow, words: dict[str, str]) -> list[str]:
     norm = "" if arrow.norm is None else f"{words['norm']} {write_number(arrow.norm)}"
-    return [text for text in (arrow.label, arrow.rule, norm) if text]
+    first, *others = [text for text in (arrow.label, arrow.rule, norm) if text] or [""]
+    return [f"← {first}".rstrip(), *others]
 
 
 def _on_arrow(*texts: str) -> str:
@@ -191,7 +193,7 @@ def _quoted(*texts: str) -> str:
 def _character(c: str) -> str:
     if not c.isprintable():
         return "�"
-    return f"#{ord(c)};" if c in '"#&<>`\\' else c
+    return c if c.isalnum() or c in " ().,=+/_' " or ord(c) > 127 else f"#{ord(c)};"
 
 
 def _classes() -> list[str]:
