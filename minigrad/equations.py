@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import functools
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import count
 from operator import attrgetter
@@ -124,18 +125,22 @@ def equations(node: Node, names: Sequence[str | Symbol], result: str) -> Formula
     return _formula(op, inputs, shapes, called, result, options, None, reached)
 
 
+_LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
 class Names:
     """What the tensors of a graph are called, those without a name too; the same on every run.
 
-    A name is a tensor's own if it has one. Otherwise it is `Kᵀ` or `x[0]` where that says it all,
-    or else a number that no other tensor has.
+    A name is a tensor's own if it has one; where several have the same, the younger ones are
+    marked. Otherwise it is `Kᵀ` or `x[0]` where that says it all, or else a number that no other
+    tensor has.
 
     >>> from minigrad import Tensor
-    >>> x = Tensor([1.0, 2.0], requires_grad=True, name="x")
-    >>> y = x * x
-    >>> names = Names([x._node, y._node])
+    >>> x, w = Tensor([1.0, 2.0], requires_grad=True, name="x"), Tensor([3.0, 4.0], name="x")
+    >>> y = x * w
+    >>> names = Names([x._node, w._node, y._node])
     >>> names[y._node], str(names.equation(y._node).forward)
-    ('t1', 'x ⊙ x')
+    ('t1', 'x ⊙ x₂')
     """
 
     LONGEST = 48
@@ -144,19 +149,31 @@ class Names:
     def __init__(self, nodes: Iterable[Node]) -> None:
         ordered = sorted(set(nodes), key=attrgetter("serial"))
         self._labels: dict[Node, str] = {}
+        self._marks: dict[Node, str] = {}
         self._expressions: dict[Node, Symbol] = {}  # of those that are called by one
-        taken = {self._own(node) for node in ordered}
+        taken = Counter([self._own(node) for node in ordered])
         numbers = count(1)
+        uses: Counter[str] = Counter()
         for node in ordered:
             label = self._own(node) or self._expression(node, taken)
             while not label:
                 made_up = f"t{next(numbers)}"
-                label = made_up if made_up not in taken else ""
-            taken.add(label)
+                label = made_up if not taken[made_up] else ""
+            uses[label] += 1
+            taken[label] += 1
             self._labels[node] = label
+            self._marks[node] = f"{uses[label]}".translate(_LOW) if uses[label] > 1 else ""
 
     def __getitem__(self, node: Node) -> str:
+        return self._labels[node] + self._marks[node]
+
+    def label(self, node: Node) -> str:
+        """The name alone, which others may have too."""
         return self._labels[node]
+
+    def mark(self, node: Node) -> str:
+        """What tells a tensor from an older one of the same name; empty if there is none."""
+        return self._marks[node]
 
     def is_expression(self, node: Node) -> bool:
         """Whether a tensor is called by the expression that it is."""
@@ -166,24 +183,26 @@ class Names:
         """The equations of the op that made `node`; None if it cannot be run on symbols."""
         symbols = [self._symbol(x) if isinstance(x, Node) else "" for x in node.inputs]
         try:
-            return equations(node, symbols, self._labels.get(node, "y"))
+            return equations(node, symbols, self[node] if node in self._labels else "y")
         except Exception:  # it is code of the user's, and may raise anything
             return None
 
     def _symbol(self, node: Node) -> Symbol:
-        return self._expressions.get(node, Symbol(self._labels.get(node, "")))
+        if node in self._expressions:
+            return self._expressions[node]
+        return Symbol(self[node] if node in self._labels else "")
 
     def _own(self, node: Node) -> str:
         """The name in one line and of bounded length."""
         text = "".join([c if c.isprintable() else "�" for c in node.name or ""])
         return text if len(text) <= self.LONGEST else text[: self.LONGEST - 1] + "…"
 
-    def _expression(self, node: Node, taken: set[str]) -> str:
+    def _expression(self, node: Node, taken: Counter[str]) -> str:
         if node.primitive is None or node.primitive.name not in ("matrix_transpose", "getitem"):
             return ""
         equation = self.equation(node) if node.inputs[0] in self._labels else None
         text = str(equation.forward) if equation else ""
-        if equation is None or len(text) > self.LONGEST_EXPRESSION or text in taken:
+        if equation is None or len(text) > self.LONGEST_EXPRESSION or taken[text]:
             return ""
         self._expressions[node] = equation.forward
         return text

@@ -56,3 +56,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return importlib.import_module(f"viz.{name}")
     raise AttributeError(f"viz has no {name!r}; it has {', '.join(__all__)}.")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -11,6 +11,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -176,7 +177,7 @@ def draw_graph(
     order: bool = False,
     collapse: str | Iterable[str] = (),
     max_nodes: int = 400,
-    parameters: Iterable[Any] = (),
+    parameters: Any = (),
     title: str = "",
     language: Literal["en", "zh"] = "en",
     fontname: str = "Helvetica",
@@ -198,7 +199,8 @@ def draw_graph(
         order: number the ops and leaves as backward visits them.
         collapse: scopes to draw as one box; see `read_graph`.
         max_nodes: how many boxes at most; those nearest to the root are kept.
-        parameters: tensors, or objects with a method `parameters()`, that are told apart.
+        parameters: a tensor, an object with a method `parameters()`, or several of them, that are
+            told apart.
         title: any text.
         language: of the few words in the drawing.
         fontname: the family for all text.
@@ -294,6 +296,8 @@ class _Writer:
         shape = write_shape(box.shape, self.words)
         dtype = "" if box.dtype == np.float64 else f" {box.dtype}"
         about = [Span(box.label, bold=True), Span(f"{shape}{dtype}", SMALL, "quiet")]
+        if box.mark:
+            about.insert(1, Span(box.mark, SIZE, "quiet"))
         rows = [[_heading(*self._visited(box.order), *about)]]
         if self.values != "none":
             rows += self._numbers(box.value, self.values, self.words["not kept"])
@@ -342,7 +346,10 @@ class _Writer:
         rows = [[_cell(Span(text, SMALL, "orange"))] for text in texts if text]
         label = _table(rows) if rows and arrow.tail not in self.graph.tensors else ""
         tooltip = f"∂L: {arrow.rule or 'G'}, {norm or self.words['none yet']}"
-        return _arrow(arrow, "gradient", label, tooltip, constraint="false", **_look(arrow.norm))
+        # Written from the input on, as the layout runs, with the arrow's head where it starts.
+        ends = replace(arrow, tail=arrow.head, head=arrow.tail)
+        look = {"dir": "back", "weight": "0"} | _look(arrow.norm)
+        return _arrow(ends, "gradient", label, tooltip, **look)
 
     # ------------------------------------------------------------------------------------ numbers
 
@@ -362,10 +369,25 @@ class _Writer:
         if not math.isnan(s.norm):
             yield f"{write_number(s.low)} … {write_number(s.high)}"
             yield f"{words['mean']} {write_number(s.mean)}, {words['norm']} {write_number(s.norm)}"
-        share = f"{100 * s.zeros / s.size:.3g} % {words['zeros']}"
-        marks = [(s.zeros, share), (s.nan, f"{s.nan} NaN"), (s.inf, f"{s.inf} Inf")]
+        marks = [
+            (s.zeros, f"{_share(s.zeros, s.size)} {words['zeros']}"),
+            (s.nan, f"{s.nan} NaN"),
+            (s.inf, f"{s.inf} Inf"),
+        ]
         if text := ", ".join([mark for count, mark in marks if count]):
             yield text
+
+
+def _share(some: int, all: int) -> str:
+    """A share in percent, which is 0 or 100 only if it is so exactly.
+
+    >>> _share(1, 3), _share(159_999, 160_000), _share(4, 4)
+    ('33.3 %', '> 99.9 %', '100 %')
+    """
+    percent = 100 * some / all
+    if 0 < percent < 0.1 or 99.9 < percent < 100:
+        return "< 0.1 %" if percent < 1 else "> 99.9 %"
+    return f"{percent:.3g} %"
 
 
 def _entries(array: Array) -> str:

@@ -1,11 +1,11 @@
 """How large the gradient is on its way back: its norm at every op and leaf behind a tensor.
 
 It reads what `backward()` left in a graph that was recorded under `trace()`, and walks it in the
-same order. No gradient is computed here, and none is changed.
+same order. What an op passed back is computed again, as only sums are left of it; nothing is
+changed.
 """
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -17,7 +17,6 @@ from matplotlib.lines import Line2D
 
 from minigrad import Tensor
 from minigrad.graph import Node, history
-from minigrad.notation import summarise
 from viz.figures import (
     BLUE,
     NEUTRAL,
@@ -32,6 +31,7 @@ from viz.figures import (
     spaced,
     words_of,
 )
+from viz.graph import contribution, passes_to
 
 __all__ = ["gradient_flow"]
 
@@ -50,6 +50,7 @@ POINTS: dict[str, dict[str, Any]] = {
     "leaf": {"marker": "D", "ms": 5.5, "mfc": "white"},
     "typical": {"marker": "_", "ms": 9, "mew": 2.0},
     "zero": {"marker": "v", "ms": 7, "color": ORANGE, "mfc": "white"},
+    "none": {"marker": "x", "ms": 6},
     "infinite": {"marker": "X", "ms": 8, "color": ORANGE, "mec": "white"},
 }
 
@@ -68,7 +69,8 @@ TEXTS: Mapping[str, Texts] = {
         "typical": "its typical row (median × √rows)",
         "shrinks": "{} shrinks tenfold or more: {}",
         "grows": "{} grows tenfold or more: {}",
-        "zero": "exactly 0, or none",
+        "zero": "exactly 0",
+        "none": "no gradient",
         "infinite": "not a finite number",
         "norm": "norm",
         "row": "typical row",
@@ -83,7 +85,8 @@ TEXTS: Mapping[str, Texts] = {
         "typical": "其典型的一行（中位数 × √行数）",
         "shrinks": "{}缩小十倍或更多：{}",
         "grows": "{}放大十倍或更多：{}",
-        "zero": "恰为 0，或没有",
+        "zero": "恰为 0",
+        "none": "没有梯度",
         "infinite": "不是有限的数",
         "norm": "范数",
         "row": "典型的一行",
@@ -96,17 +99,18 @@ def gradient_flow(root: Tensor, *, ax: Axes | None = None, language: str = "en")
     """Draw the norm of the gradient at every op and leaf behind a tensor, in backward's order.
 
     A dot is an op, or rather the gradient at its result; a diamond is a leaf, with what its
-    `.grad` holds now: after several passes, their sum. Lines join an op with its inputs: where
-    they fall, the gradient shrinks. A dash is the typical row, the median of the norms of rows
-    times the root of their number; far below the dot, a few rows carry the norm. What is exactly
-    0, missing or not finite stands at the edge of the axis.
+    `.grad` holds now: after several passes, their sum. Lines join an op with the inputs that it
+    passes a gradient to. A dash is the typical row, the median of the norms of rows times the root
+    of their number; far below the dot, a few rows carry the norm. What is exactly 0 or not finite
+    stands at the edge of the axis, and so does, with no line to it, what has no gradient.
 
-    An op is marked where the gradient shrinks or grows tenfold or more: from its result to the
-    largest among its inputs, in the norm (solid) or, where both have one shape, in the typical row
-    (dotted). Between sizes that differ, a change of the norm by the root of their ratio does not
-    count: a mean or a sum only spreads its gradient out. Constants have no gradient, and do not
-    count either. Nor does an input that another op uses as well, since its gradient is a sum; an
-    op with no input of its own is never marked.
+    An op is marked where it shrinks or grows the gradient tenfold or more: from the one at its
+    result to the largest that it passed back to an input, in the norm (solid) or, where both have
+    one shape, in the typical row (dotted). The mark goes straight up or down from the op's dot or
+    dash to what it passed; the input itself stands at the sum over all ops that use it, and a leaf
+    at that over all passes. Between sizes that differ, a change of the norm by the root of their
+    ratio does not count: a mean or a sum only spreads its gradient out. Constants get no gradient
+    and do not count either. An op is not judged if what its rules need is gone; `trace()` keeps it.
 
     Args:
         root: a tensor that was computed under `minigrad.trace()`, after `backward()`.
@@ -131,12 +135,13 @@ def gradient_flow(root: Tensor, *, ax: Axes | None = None, language: str = "en")
     """
     texts = words_of(TEXTS, language)
     steps = _steps(root)
-    parents = _parents(steps)
-    marks = _marks(steps, parents)
+    places = {step.node: place for place, step in enumerate(steps)}
+    parents = [[places[parent] for parent in _positions(step.node)] for step in steps]
+    marks = _marks(steps)
     with axes_for(ax, max(7.5, min(14.0, 4.0 + 0.25 * len(steps))), 4.8) as axes:
         margin = 0.5 + 0.01 * len(steps)
         axes.set_xlim(-margin, len(steps) - 1 + margin)
-        heights = _Heights(axes, steps)
+        heights = _Heights(axes, steps, marks)
         _draw_lines(axes, steps, parents, heights)
         handles = _draw_marks(axes, marks, heights, texts)
         handles |= _draw_points(axes, steps, heights, texts)
@@ -152,7 +157,7 @@ def gradient_flow(root: Tensor, *, ax: Axes | None = None, language: str = "en")
 
 
 class _Step(NamedTuple):
-    """A node of the walk, the norm of its gradient, and that of the typical row."""
+    """A node of the walk, the norm of its gradient, and that of the typical row; nan for none."""
 
     node: Node
     norm: float
@@ -165,19 +170,25 @@ class _Step(NamedTuple):
     @property
     def kind(self) -> str:
         """How it is drawn: as an op or a leaf, or as what has no place on the axis."""
+        if self.node.grad is None:
+            return "none"
         if not math.isfinite(self.norm):
             return "infinite"
         return ("op" if self.is_op else "leaf") if self.norm else "zero"
 
 
 class _Mark(NamedTuple):
-    """A change of the gradient, from an op's result at one place of the walk to its input's."""
+    """A change of the gradient across the op at one place of the walk, and the norms of both."""
 
-    factor: float
-    start: tuple[int, float]
-    end: tuple[int, float]
+    place: int
+    before: float
+    after: float
     typical: bool
     spread: float  # in decades, what the sizes of the two account for
+
+    @property
+    def factor(self) -> float:
+        return self.after / self.before
 
     @property
     def decades(self) -> float:
@@ -236,39 +247,60 @@ def _steps(root: Tensor) -> list[_Step]:
 
 def _norms(gradient: Array | None) -> tuple[float, float]:
     """The norm of a gradient, and the median over its rows times the root of their number."""
-    if gradient is None or gradient.size == 0:
+    if gradient is None:
+        return math.nan, math.nan
+    if gradient.size == 0:
         return 0.0, 0.0
-    summary = summarise(gradient)
-    if summary.nan or summary.inf:
-        norm = math.nan if summary.nan else math.inf
+    length = gradient.shape[-1] if gradient.ndim > 1 else gradient.size
+    rows = gradient.reshape(-1, length).astype(np.float64)
+    largest = float(np.abs(rows).max())
+    if largest == 0.0 or not math.isfinite(largest):
+        return largest, largest
+    rows /= largest  # so that no square overflows
+    squares = np.einsum("ij,ij->i", rows, rows)
+    norm = math.sqrt(squares.sum()) * largest
+    count = len(squares)
+    if count == 1:
         return norm, norm
-    rows = (
-        gradient.reshape(-1, gradient.shape[-1]) if gradient.ndim > 1 else gradient.reshape(1, -1)
-    )
-    largest = float(np.abs(rows).max()) or 1.0  # divided by that, no square overflows
-    norms = np.linalg.norm(rows.astype(np.float64) / largest, axis=1)
-    if len(rows) == 1:
-        return summary.norm, summary.norm
-    return summary.norm, float(np.median(norms)) * largest * math.sqrt(len(rows))
+    squares.sort()  # for a few rows that takes a tenth of what np.median does
+    middle = (math.sqrt(squares[(count - 1) // 2]) + math.sqrt(squares[count // 2])) / 2.0
+    return norm, middle * largest * math.sqrt(count)
 
 
-def _parents(steps: Sequence[_Step]) -> list[list[int]]:
-    """For each step those that its gradient flows on to, each once."""
-    places = {step.node: place for place, step in enumerate(steps)}
-    inputs = [dict.fromkeys([x for x in step.node.inputs if type(x) is Node]) for step in steps]
-    return [[places[x] for x in nodes if x in places] for nodes in inputs]
+def _positions(node: Node) -> dict[Node, list[int]]:
+    """The inputs that an op passes a gradient to, and in which positions each of them stands."""
+    positions: dict[Node, list[int]] = {}
+    for position, parent in enumerate(node.inputs):
+        if passes_to(node, position):
+            positions.setdefault(parent, []).append(position)
+    return positions
 
 
-def _marks(steps: Sequence[_Step], parents: Sequence[Sequence[int]]) -> list[_Mark]:
-    """Where the gradient shrinks or grows tenfold or more, in the order of the walk."""
-    users = Counter([parent for some in parents for parent in some])
-    single = {i for i, count in users.items() if count == 1 and steps[i].node.grad is not None}
+def _passed(step: _Step) -> dict[Node, tuple[float, float]]:
+    """The norms of what an op passed back to each of its inputs; nothing if that was not kept."""
+    norms: dict[Node, tuple[float, float]] = {}
+    for parent, positions in _positions(step.node).items():
+        total: Array | None = None
+        for position in positions:
+            passed = contribution(step.node, position)
+            if passed is None:
+                return {}
+            with np.errstate(all="ignore"):  # such as ∞ - ∞
+                total = passed if total is None else np.asarray(total + passed)
+        # Many ops, such as an addition, pass on the very array that came.
+        norms[parent] = step[1:] if total is step.node.grad else _norms(total)
+    return norms
+
+
+def _marks(steps: Sequence[_Step]) -> list[_Mark]:
+    """Where an op shrinks or grows the gradient tenfold or more, in the order of the walk."""
     changes: list[_Mark] = []
     for place, step in enumerate(steps):
-        own = [parent for parent in parents[place] if parent in single]
-        alike = [parent for parent in own if steps[parent].node.shape == step.node.shape]
-        of_norm = _change(steps, place, own, typical=False)
-        of_row = _change(steps, place, alike, typical=True)
+        passed = _passed(step)
+        norms = {node: norm for node, (norm, _) in passed.items()}
+        rows = {node: row for node, (_, row) in passed.items() if node.shape == step.node.shape}
+        of_norm = _change(step, place, norms, typical=False)
+        of_row = _change(step, place, rows, typical=True)
         # As a rule the typical row changes as the norm does; told is only where it does not.
         differs = of_row and of_norm and of_row.decades > of_norm.decades + TWICE
         changes += [mark for mark in (of_norm, of_row if differs else None) if mark]
@@ -276,17 +308,16 @@ def _marks(steps: Sequence[_Step], parents: Sequence[Sequence[int]]) -> list[_Ma
 
 
 def _change(
-    steps: Sequence[_Step], place: int, inputs: Sequence[int], *, typical: bool
+    step: _Step, place: int, passed: Mapping[Node, float], *, typical: bool
 ) -> _Mark | None:
-    """The change from an op's result to the largest of some inputs."""
-    norms = {i: steps[i].typical if typical else steps[i].norm for i in (place, *inputs)}
-    start = norms[place]
-    if not inputs or start == 0.0 or not math.isfinite(start):
+    """The change from an op's result to the largest that was passed to one of its inputs."""
+    start = step.typical if typical else step.norm
+    if not passed or start == 0.0 or not math.isfinite(start):
         return None
-    end = max(inputs, key=lambda i: (not math.isfinite(norms[i]), norms[i]))
-    before, after = (math.prod(steps[i].node.shape) for i in (place, end))
+    to = max(passed, key=lambda node: (not math.isfinite(passed[node]), passed[node]))
+    before, after = math.prod(step.node.shape), math.prod(to.shape)
     spread = 0.5 * abs(math.log10(after / before)) if before and after else 0.0
-    return _Mark(norms[end] / start, (place, start), (end, norms[end]), typical, spread)
+    return _Mark(place, start, passed[to], typical, spread)
 
 
 # -------------------------------------------------------------------------------------- drawing
@@ -295,8 +326,9 @@ def _change(
 class _Heights:
     """Where a norm stands on the axis: what is 0 at its lower end, what is not finite above."""
 
-    def __init__(self, axes: Axes, steps: Sequence[_Step]) -> None:
+    def __init__(self, axes: Axes, steps: Sequence[_Step], marks: Sequence[_Mark]) -> None:
         norms = [norm for step in steps for norm in (step.norm, step.typical)]
+        norms += [mark.after for mark in marks]
         inside = [norm for norm in norms if 0.0 < norm < math.inf] or [1.0]
         # Beyond these a power of ten is no longer an ordinary number.
         decades(axes.yaxis, *np.clip([min(inside), max(inside)], 1e-300, 1e300))
@@ -309,11 +341,13 @@ class _Heights:
 def _draw_lines(
     axes: Axes, steps: Sequence[_Step], parents: Sequence[Sequence[int]], heights: _Heights
 ) -> None:
-    """A line from each op to each of its inputs."""
+    """A line from each op to each of its inputs, where both have a gradient."""
     to_ops: list[_Line] = []
     to_leaves: list[_Line] = []
     for place, some in enumerate(parents):
         for parent in some:
+            if "none" in (steps[place].kind, steps[parent].kind):
+                continue
             lines = to_ops if steps[parent].is_op else to_leaves
             lines.append(((place, steps[place].norm), (parent, steps[parent].norm)))
     _draw(axes, to_ops, heights, color=NEUTRAL, lw=0.9)
@@ -339,7 +373,8 @@ def _draw_points(
     kinds: dict[str, list[tuple[int, float]]] = {kind: [] for kind in POINTS}
     for place, step in enumerate(steps):
         if step.kind != "op" or not many:
-            kinds[step.kind].append((place, heights.of(step.norm)))
+            height = heights.floor if step.kind == "none" else heights.of(step.norm)
+            kinds[step.kind].append((place, height))
         if math.isfinite(step.norm) and step.typical != step.norm and not many:
             kinds["typical"].append((place, heights.of(step.typical)))
     handles: dict[str, Artist] = {}
@@ -362,7 +397,8 @@ def _draw_marks(
         for typical, style in ((False, "-"), (True, ":")):
             some = [mark for mark in marks if (mark.kind, mark.typical) == (kind, typical)]
             look: dict[str, Any] = {"color": colour, "ls": style, "lw": 2.6}
-            _draw(axes, [(mark.start, mark.end) for mark in some], heights, **look)
+            ends = [((mark.place, mark.before), (mark.place, mark.after)) for mark in some]
+            _draw(axes, ends, heights, **look)
             if some:
                 said = texts["row" if typical else "norm"]
                 handles[texts[kind].format(said, len(some))] = Line2D([], [], **look)
@@ -372,20 +408,23 @@ def _draw_marks(
 
 
 def _label_marks(axes: Axes, marks: Sequence[_Mark], heights: _Heights) -> None:
-    """The factors of the largest changes, typical rows' on the left of their lines."""
+    """The factors of the largest changes beside their lines, typical rows' further along."""
     largest = sorted(marks, key=_decades, reverse=True)
-    for i in spaced([mark.start[0] for mark in largest], WORD * _steps_per_point(axes)):
+    for i in spaced([mark.place for mark in largest], WORD * _steps_per_point(axes)):
         mark = largest[i]
-        start, end = (heights.of(norm) for _, norm in (mark.start, mark.end))
+        along = 0.75 if mark.typical else 0.5
         axes.annotate(
             mark.text,
-            ((mark.start[0] + mark.end[0]) / 2.0, math.sqrt(start) * math.sqrt(end)),
-            (-6.0 if mark.typical else 6.0, 0.0),
+            (
+                mark.place,
+                heights.of(mark.before) ** (1.0 - along) * heights.of(mark.after) ** along,
+            ),
+            (6.0, 0.0),
             textcoords="offset points",
-            ha="right" if mark.typical else "left",
             va="center",
             color=ORANGE if mark.kind == "shrinks" else BLUE,
             weight="bold",
+            bbox={"color": axes.get_facecolor(), "alpha": 0.8, "pad": 1.0},
         )
 
 
@@ -403,8 +442,8 @@ def _steps_per_point(axes: Axes) -> float:
 def _label_steps(axes: Axes, steps: Sequence[_Step], marks: Sequence[_Mark], texts: Texts) -> None:
     """Names under the axis: of all steps if there is room, else of marked ops and named tensors."""
     gap = LINE * _steps_per_point(axes)
-    kinds = {mark.start[0]: mark.kind for mark in marks}
-    marked = [mark.start[0] for mark in sorted(marks, key=_decades, reverse=True)]
+    kinds = {mark.place: mark.kind for mark in marks}
+    marked = [mark.place for mark in sorted(marks, key=_decades, reverse=True)]
     named = [i for i, step in enumerate(steps) if step.node.name is not None]
     order = [*dict.fromkeys([*marked, *named, *(range(len(steps)) if gap <= 1.0 else ())])]
     chosen = sorted(order[i] for i in spaced(order, gap))

@@ -16,8 +16,11 @@ __all__ = ["Group", "Scope", "fold", "nested", "scopes_of"]
 Scope = tuple[str, ...]
 
 
-Group = tuple[Scope, ...]
-"""Scopes that are drawn as one box: all of one length, and all but the last name the same."""
+class Group:
+    """Scopes that are drawn as one box: equally deep, and all but the last name the same."""
+
+    def __init__(self, scopes: list[Scope]) -> None:
+        self.scopes = scopes
 
 
 def nested(boxes: list[tuple[Scope, str]]) -> Iterator[tuple[str, str]]:
@@ -74,28 +77,44 @@ def fold(scopes: dict[Node, Scope], patterns: tuple[str, ...]) -> dict[Node, Gro
             inside.setdefault(prefix, []).append(node)
     _refuse_unknown(patterns, [*prefixes])
     alike: dict[Any, list[Scope]] = {}
+    inputs: dict[Scope, list[Node]] = {}
     for prefix, nodes in inside.items():
+        plan, inputs[prefix] = _plan(nodes)
         place = (prefix[:-1], re.sub(r"\d+", "#", prefix[-1]))
-        alike.setdefault((place, _plan(nodes)), []).append(prefix)
-    return {node: tuple(equal) for equal in alike.values() for p in equal for node in inside[p]}
+        alike.setdefault((place, plan), []).append(prefix)
+    groups: dict[Node, Group] = {}
+    for equal in alike.values():
+        group = Group(equal)
+        groups |= {node: group for prefix in equal for node in inside[prefix]}
+        for given in _given([inputs[prefix] for prefix in equal]):
+            groups.pop(given, None)
+    return groups
 
 
-def _plan(nodes: list[Node]) -> tuple[Any, ...]:
-    """What a scope computes, whatever it is called and whatever numbers come in."""
-    place = {node: i for i, node in enumerate(nodes)}
-    outside: dict[Node, int] = {}
+def _given(inputs: list[list[Node]]) -> Iterator[Node]:
+    """Leaves that stand where equal scopes have others' results: what one layer is given by
+    another, the first is given by the user."""
+    for alternatives in zip(*inputs, strict=True):
+        leaves = [x for x in alternatives if x.primitive is None]
+        if len(leaves) < len(alternatives):
+            yield from leaves
+
+
+def _plan(nodes: list[Node]) -> tuple[tuple[Any, ...], list[Node]]:
+    """What a scope computes, whatever it is called, and what comes in: leaves, others' results."""
+    made = {node: i for i, node in enumerate([n for n in nodes if n.primitive is not None])}
+    inputs: dict[Node, int] = {}
 
     def source(x: Any) -> Any:
         if not isinstance(x, Node):
             return ("number", x)
-        return place[x] if x in place else ("outside", outside.setdefault(x, len(outside)))
+        return made[x] if x in made else ("input", inputs.setdefault(x, len(inputs)), x.shape)
 
-    return tuple(
-        [
-            (node.primitive, node.shape, *map(source, node.inputs), _hashable(node.options))
-            for node in nodes
-        ]
-    )
+    plan = [
+        (node.primitive, node.shape, *map(source, node.inputs), _hashable(node.options))
+        for node in made
+    ]
+    return tuple(plan), list(inputs)
 
 
 def _hashable(value: Any) -> Any:

@@ -33,12 +33,13 @@ class TensorBox:
 
     Attributes:
         key: an opaque identifier, the same on every run.
-        label: its name, or one made up for it that no other tensor has.
+        label: its name, or one made up for it.
+        mark: tells it from others of the same name; equations have both: w, w₂, w₃.
         kind: `leaf`, `parameter`, `constant`, `intermediate` or `root`.
         shape, dtype, scope: as recorded.
         value: its entries; None if they were not kept.
         gradient: None if there is none, for the reason in `gradient_note`.
-        gradient_note: empty, `constant`, `none yet` or `not kept`.
+        gradient_note: empty, `constant`, `none yet`, `not kept`, or `none` if it may be either.
         norm: of the gradient, as in `Arrow`.
         order: when backward visits it, counted from 1; None if it does not, or for the result of
             an op, which is visited together with that.
@@ -46,6 +47,7 @@ class TensorBox:
 
     key: str
     label: str
+    mark: str
     kind: str
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -129,17 +131,21 @@ def read_graph(
     *,
     collapse: str | Iterable[str] = (),
     max_nodes: int = 400,
-    parameters: Iterable[Any] = (),
+    parameters: Any = (),
     gradients: bool = True,
 ) -> Graph:
     """Read what lies behind a tensor, before or after backward, without changing either.
+
+    A tensor's gradient is its `.grad` as it is now, which a leaf adds up over several passes; an
+    arrow says what its op made of the gradient that it last received.
 
     Args:
         root: the tensor that the graph leads to, often the loss; its shape may be any.
         collapse: scopes to draw as one box each: names (`head 0`), paths (`block/head 0`) or
             patterns of them (`head *`). Equal ones in the same place become one box.
         max_nodes: how many boxes there may be; those nearest to the root are kept.
-        parameters: tensors, or objects with a method `parameters()`, that are told apart.
+        parameters: a tensor, an object with a method `parameters()`, or several of them, that are
+            told apart.
         gradients: whether to say what passed along each arrow in the last backward.
 
     Raises:
@@ -163,7 +169,7 @@ def read_graph(
     patterns = (collapse,) if isinstance(collapse, str) else tuple(collapse)
     reader = _Reader(node, patterns, {tensor._node for tensor in _flat(parameters)})
     if isinstance(root, Tensor):
-        reader.arrays[node] = root._data
+        reader.arrays.setdefault(node, root._data)
     return reader.read(max_nodes, gradients)
 
 
@@ -199,8 +205,9 @@ def passes_to(node: Node, position: int) -> bool:
     return isinstance(parent, Node) and parent.requires_grad
 
 
-def _flat(parameters: Iterable[Any]) -> Iterator[Tensor]:
-    for item in parameters:
+def _flat(parameters: Any) -> Iterator[Tensor]:
+    several = not isinstance(parameters, Tensor) and not hasattr(parameters, "parameters")
+    for item in parameters if several else [parameters]:
         if isinstance(item, Tensor):
             yield item
         else:
@@ -224,8 +231,8 @@ class _Reader:
         self.inside: dict[Group, list[Node]] = {}
         self.names = Names([])
         self.keys: dict[Any, str] = {}  # of boxes: a tensor is its node, an op (its node,)
-        self.entered: set[tuple[str, str, Node]] = set()  # folds, by the tensors from outside
-        self.crossing: dict[tuple[str, str, Node], list[Array | None]] = {}
+        self.entered: set[tuple[str, Node]] = set()  # boxes, by the tensors from outside
+        self.passed: dict[tuple[str, str, Node], list[tuple[str, Array | None]]] = {}
 
     def read(self, max_nodes: int, gradients: bool) -> Graph:
         """Choose what is shown, name it, and connect it."""
@@ -237,7 +244,7 @@ class _Reader:
         for node in reversed(shown):
             self._add(graph, node, gradients)
         graph.root = self._tensor_box(graph, self.root)
-        graph.gradients += self._crossings()
+        graph.gradients += self._passed_back()
         repeated = {REST} | {key for key, fold in graph.folds.items() if fold.times > 1}
         graph.values = _bundled(graph.values, repeated)
         graph.gradients = _bundled(graph.gradients, repeated)
@@ -281,7 +288,7 @@ class _Reader:
             group = self.groups.get(node)
             mentioned |= {node} if group is None else set()
             inputs = [x for x in node.inputs if isinstance(x, Node)]
-            mentioned |= {x for x in inputs if group is None or self.groups.get(x) != group}
+            mentioned |= {x for x in inputs if group is None or self.groups.get(x) is not group}
         return mentioned
 
     # -------------------------------------------------------------------------- boxes and arrows
@@ -297,40 +304,45 @@ class _Reader:
         rules = equation.rules if equation else {}
         arguments = _arguments(node)
         for (i, parent), tail in zip(inputs, tails, strict=True):
-            if group is not None:
-                self._cross(graph, tail, head, node, i, gradients)
+            rule = "" if group else str(rules.get(arguments[i], ""))
+            argument = arguments[i] if len(inputs) > 1 and not group else ""
+            self._enter(graph, node, i, (tail, head), argument)
+            if not gradients or tail == head or not passes_to(node, i):
                 continue
-            label = self.names[parent] if tail in graph.folds else ""
-            graph.values.append(Arrow(tail, head, label or arguments[i] * (len(inputs) > 1)))
-            if gradients and passes_to(node, i):
-                rule = str(rules.get(arguments[i], ""))
-                passed = _norm(contribution(node, i))
-                graph.gradients.append(Arrow(head, tail, "", rule, passed))
+            passed = contribution(node, i)
+            if group is None and tail in graph.tensors:
+                graph.gradients.append(Arrow(head, tail, "", rule, _norm(passed)))
+            else:
+                self.passed.setdefault((head, tail, parent), []).append((rule, passed))
         if result != head:
             graph.values.append(Arrow(head, result))
             if gradients:
                 graph.gradients.append(Arrow(result, head, norm=_norm(node.grad)))
 
-    def _cross(
-        self, graph: Graph, tail: str, head: str, node: Node, position: int, gradients: bool
+    def _enter(
+        self, graph: Graph, node: Node, position: int, ends: tuple[str, str], argument: str
     ) -> None:
-        """What enters a fold from outside: one arrow for each tensor, whoever uses it inside."""
+        """The arrow of a value into an op; into a fold there is one, whoever uses it inside."""
+        tail, head = ends
         parent = node.inputs[position]
-        if tail == head:
+        if head in graph.folds and (head, parent) in self.entered:
             return
-        if (head, tail, parent) not in self.entered:
-            self.entered.add((head, tail, parent))
-            label = self.names[parent] if tail in graph.folds else ""
-            graph.values.append(Arrow(tail, head, label))
-        if gradients and passes_to(node, position):
-            self.crossing.setdefault((head, tail, parent), []).append(contribution(node, position))
+        self.entered.add((head, parent))
+        if tail == head and self._scope_in_group(parent) == self._scope_in_group(node):
+            return  # inside one scope
+        label = self.names[parent] if tail in graph.folds and tail != head else argument
+        graph.values.append(Arrow(tail, head, label))
 
-    def _crossings(self) -> Iterator[Arrow]:
-        """What folds pass back, summed over the ops inside."""
-        for (head, tail, _), passed in self.crossing.items():
-            known = [x for x in passed if x is not None]
+    def _scope_in_group(self, node: Node) -> Scope:
+        """Which of the scopes of its group a tensor stands in."""
+        return self.scopes[node][: len(self.groups[node].scopes[0])]
+
+    def _passed_back(self) -> Iterator[Arrow]:
+        """What goes into folds and comes out of them, summed for each tensor."""
+        for (head, tail, _), passed in self.passed.items():
+            known = [x for _, x in passed if x is not None]
             total = sum(known[1:], known[0]) if len(known) == len(passed) else None
-            yield Arrow(head, tail, norm=_norm(total))
+            yield Arrow(head, tail, "", passed[0][0] if len(passed) == 1 else "", _norm(total))
 
     def _key(self, box: Any) -> tuple[str, bool]:
         """The key of a box, and whether it is a new one."""
@@ -348,7 +360,8 @@ class _Reader:
             gradient = _unwritable(node.grad)
             graph.tensors[key] = TensorBox(
                 key,
-                self.names[node],
+                self.names.label(node),
+                self.names.mark(node),
                 self._kind(node),
                 node.shape,
                 node.dtype,
@@ -376,9 +389,10 @@ class _Reader:
             return "constant"
         if node.grad is not None:
             return ""
-        is_kept = node.primitive is None or node.retain
-        has_run = self.has_run or (node.primitive is not None and node.kept is None)
-        return "not kept" if has_run and not is_kept else "none yet"
+        if node.primitive is None or node.retain or not self.has_run:
+            return "none yet" if node.kept is not None or node.primitive is None else "not kept"
+        # With the graph still alive, it may have been this backward that ran, or another.
+        return "not kept" if node.kept is None else "none"
 
     def _op_box(self, graph: Graph, node: Node) -> str:
         assert node.primitive is not None
@@ -409,15 +423,15 @@ class _Reader:
 
     def _fold(self, key: str, group: Group) -> Fold:
         """The box for a group, which counts what is shown of it in each of its scopes."""
-        depth = len(group[0])
+        depth = len(group.scopes[0])
         inside: dict[Scope, list[Node]] = {}
         for node in self.inside[group]:
             inside.setdefault(self.scopes[node][:depth], []).append(node)
         made = [sum([node.primitive is not None for node in nodes]) for nodes in inside.values()]
-        names = [scope[-1] for scope in group if scope in inside]
+        names = [scope[-1] for scope in group.scopes if scope in inside]
         label = names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}"
         tensors = max([len(nodes) for nodes in inside.values()])
-        return Fold(key, _clean(label), len(names), max(made), tensors, group[0][:-1])
+        return Fold(key, _clean(label), len(names), max(made), tensors, group.scopes[0][:-1])
 
 
 def _bundled(arrows: list[Arrow], repeated: set[str]) -> list[Arrow]:

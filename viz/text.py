@@ -160,7 +160,9 @@ def _boxes(graph: Graph, words: dict[str, str]) -> list[tuple[tuple[str, ...], s
     boxes = []
     for tensor in graph.tensors.values():
         shape = write_shape(tensor.shape, words)
-        boxes.append((tensor.scope, _node(tensor.key, tensor.kind, tensor.label, shape)))
+        boxes.append(
+            (tensor.scope, _node(tensor.key, tensor.kind, tensor.label + tensor.mark, shape))
+        )
     for op in graph.ops.values():
         boxes.append((op.scope, _node(op.key, "op", op.name, op.formula)))
     for fold in graph.folds.values():

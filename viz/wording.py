@@ -8,6 +8,7 @@ __all__ = ["WORDS", "write_number", "write_shape"]
 
 WORDS = {
     "en": {
+        "none": "none",
         "none yet": "none yet",
         "not kept": "not kept",
         "hint": "what is not kept can be had by recording under minigrad.trace()",
@@ -27,6 +28,7 @@ WORDS = {
         "scalar": "scalar",
     },
     "zh": {
+        "none": "无",
         "none yet": "尚未计算",
         "not kept": "未保留",
         "hint": "要保留这些数值，请在 minigrad.trace() 中记录",

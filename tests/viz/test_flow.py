@@ -1,6 +1,7 @@
 """Gradient flow: what is drawn where, which ops are marked, and what cannot be drawn."""
 
 import math
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from tests.helpers import assert_close, leaf, node_of
 from tests.viz.test_figures import foreign, svg_texts
 from viz.figures import BLUE, NEUTRAL, ORANGE, figure_of, rendered
 from viz.flow import TEXTS, gradient_flow
+from viz.graph import contribution
 
 
 def flow_of(compute: Callable[[], Tensor], seed: int = 0, **options: Any) -> Axes:
@@ -109,16 +111,16 @@ def test_lines_join_an_op_with_its_inputs() -> None:
         assert (low, high) == (heights[start], heights[end])
 
 
-def test_the_typical_row_is_the_median_of_the_rows() -> None:
-    upstream = (
-        np.random.default_rng(0).normal(size=(3, 5, 4)) * np.array([1.0, 5.0, 90.0])[:, None, None]
-    )
-    x = leaf(np.zeros((3, 5, 4)))
+@pytest.mark.parametrize("count", [2, 3])
+def test_the_typical_row_is_the_median_of_the_rows(count: int) -> None:
+    sizes = np.array([1.0, 5.0, 90.0])[:count, None, None]
+    upstream = np.random.default_rng(0).normal(size=(count, 5, 4)) * sizes
+    x = leaf(np.zeros((count, 5, 4)))
     with minigrad.trace():
         root = minigrad.negative(x)
     root.backward(upstream)
-    rows = np.linalg.norm(upstream.reshape(15, 4), axis=1)
-    expected = float(np.median(rows)) * math.sqrt(15)
+    rows = np.linalg.norm(upstream.reshape(5 * count, 4), axis=1)
+    expected = float(np.median(rows)) * math.sqrt(5 * count)
     assert points(gradient_flow(root), "_") == pytest.approx({0: expected, 1: expected})
 
 
@@ -182,8 +184,10 @@ def test_an_op_across_which_the_gradient_changes_tenfold_is_marked(
     axes = flow_of(lambda: minigrad.negative(minigrad.sin(x) * factor))
     assert marked(axes) == {"multiply": colour}
     assert factors(axes) == [text]
-    ((start, _, end, _),) = lines(axes, colour)
-    assert (start, end) == (1, 2)
+    ((start, before, end, after),) = lines(axes, colour)
+    assert (start, end) == (1, 1)
+    heights = points(axes, "o") | points(axes, "v")
+    assert (before, after) == pytest.approx((heights[1], heights[2]))  # there is no other user
     verb = "shrinks" if colour == ORANGE else "grows"
     assert explained(axes)[0] == f"norm {verb} tenfold or more: 1"
 
@@ -220,7 +224,7 @@ def test_what_shrinks_beyond_spreading_is_marked() -> None:
     assert marked(axes) == {"matmul": ORANGE}
 
 
-def test_an_input_that_another_op_uses_too_is_not_held_against_either() -> None:
+def test_an_op_is_judged_by_what_it_passed_back_itself_and_not_by_the_sum_at_its_input() -> None:
     x = leaf([1.0, 2.0])
 
     def both_ways() -> Tensor:
@@ -228,23 +232,93 @@ def test_an_input_that_another_op_uses_too_is_not_held_against_either() -> None:
         total: Tensor = y * 1e-6 + minigrad.negative(y)
         return total
 
-    assert marked(flow_of(both_ways)) == {}
-    x.grad = None
-    assert marked(flow_of(lambda: minigrad.sin(x) * 1e-6)) == {"multiply": ORANGE}
+    axes = flow_of(both_ways)
+    assert names(axes) == ["add", "negative", "multiply", "sin", "leaf"]
+    heights = points(axes, "o")
+    assert marked(axes) == {"multiply": ORANGE}
+    ((_, before, place, after),) = lines(axes, ORANGE)
+    assert (place, before) == (2, heights[2])
+    assert after == pytest.approx(1e-6 * before)
+    assert heights[3] == pytest.approx(before, rel=1e-5)  # where the other way adds to it
+    assert axes.get_ylim()[0] <= after
 
 
-def test_an_op_that_uses_an_input_twice_is_its_only_user() -> None:
+def test_passes_that_add_up_at_a_leaf_mark_no_op() -> None:
+    w = leaf(np.random.default_rng(0).normal(size=(2, 3)), name="W")
+
+    def step(factor: float) -> Tensor:
+        return walked(lambda: (w * factor).sum())
+
+    for _ in range(20):
+        root = step(1.5)
+    axes = gradient_flow(root)
+    assert points(axes, "D")[2] > 10.0 * points(axes, "o")[1]
+    assert (marked(axes), factors(axes)) == ({}, [])
+    assert factors(gradient_flow(step(1e-3))) == ["÷ 1,000"]  # nor do they hide one
+
+
+def test_in_a_residual_chain_the_branch_that_passes_little_is_marked() -> None:
+    x = leaf(np.random.default_rng(0).normal(size=(4, 5)))
+
+    def compute() -> Tensor:
+        h: Tensor = x
+        for block in range(6):
+            h = h + h * (1e-5 if block == 2 else 0.5)
+        return h
+
+    axes = flow_of(compute)
+    assert names(axes) == ["add", "multiply"] * 6 + ["leaf"]
+    assert (marked(axes), factors(axes)) == ({"multiply": ORANGE}, ["÷ 100,000"])
+    ((place, before, _, after),) = lines(axes, ORANGE)
+    assert (place, before) == (7, points(axes, "o")[7])  # the third block from the input
+    assert after == pytest.approx(1e-5 * before)
+
+
+def test_what_an_op_passes_to_an_input_that_it_uses_twice_is_the_sum() -> None:
     x = leaf([1e-4, 2e-4])
     assert factors(flow_of(lambda: minigrad.negative(x * x))) == ["÷ 3,100"]
+    x = leaf([1.0, 2.0])
+    axes = flow_of(lambda: minigrad.stack([x, x]).sum())
+    assert factors(axes) == []
+    axes = flow_of(lambda: minigrad.negative(x - x))
+    assert (marked(axes), factors(axes)) == ({"subtract": ORANGE}, ["→ 0"])
 
 
-def test_a_leaf_without_a_gradient_is_shown_but_not_held_against_its_op() -> None:
-    x = leaf([1.0, 2.0], name="x")
-    root = walked(lambda: minigrad.negative(x))
-    x.grad = None
+def test_an_op_with_a_constant_is_judged_by_its_other_input() -> None:
+    x = leaf([1.0, 2.0])
+    axes = flow_of(lambda: minigrad.negative(x * Tensor([1e-3, 1e-3])))
+    assert factors(axes) == ["÷ 1,000"]
+
+
+def test_an_op_of_which_nothing_was_kept_is_not_judged() -> None:
+    x = leaf([1.0, 2.0])
+    y = x * 1e-3
+    root = minigrad.exp(y)
+    for tensor in (y, root):
+        tensor.retain_grad()
+    root.backward(np.ones(2))
     axes = gradient_flow(root)
-    assert list(points(axes, "v")) == [1]
-    assert marked(axes) == {}
+    assert points(axes, "o").keys() == {0, 1}
+    assert (marked(axes), factors(axes)) == ({}, [])
+
+
+def test_each_contribution_is_computed_once_and_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Any, int]] = []
+    arrays: list[weakref.ref[Any]] = []
+    alive: list[int] = []
+
+    def watched(node: Any, position: int) -> Any:
+        alive.append(sum(array() is not None for array in arrays))
+        asked.append((node, position))
+        passed = contribution(node, position)
+        arrays.append(weakref.ref(passed))
+        return passed
+
+    monkeypatch.setattr("viz.flow.contribution", watched)
+    x = leaf(np.random.default_rng(0).normal(size=(2, 3)))
+    flow_of(lambda: minigrad.sin(x) * minigrad.exp(x) * minigrad.tanh(x) * minigrad.cos(x))
+    assert len(asked) == len(set(asked)) == 10
+    assert max(alive) <= 2
 
 
 def attention(scale: float | None) -> Axes:
@@ -261,7 +335,8 @@ def test_without_the_scale_the_softmax_is_marked_above_all_in_the_typical_row() 
     assert 50 < norm < 150
     assert typical > 20 * norm
     ((start, high, end, low),) = lines(axes, ORANGE, ":")
-    assert (start, end) == (1, 2)
+    assert (start, end) == (1, 1)
+    assert (high, low) == pytest.approx((points(axes, "_")[1], points(axes, "_")[2]))
     assert high / low == pytest.approx(typical, rel=0.05)
     assert explained(axes)[:2] == [
         "norm shrinks tenfold or more: 1",
@@ -285,8 +360,36 @@ def test_zeros_stand_at_the_lower_edge() -> None:
     floor = axes.get_ylim()[0]
     assert points(axes, "v") == {2: floor, 3: floor}
     assert points(axes, "o").keys() == {0, 1}
-    assert "exactly 0, or none" in explained(axes)
+    assert "exactly 0" in explained(axes)
+    assert "no gradient" not in explained(axes)
     assert factors(axes) == ["→ 0"]
+
+
+def test_what_has_no_gradient_is_not_drawn_as_zero() -> None:
+    x, y = leaf([1.0, 2.0], name="x"), leaf([3.0, 4.0], name="y")
+    root = walked(lambda: minigrad.sin(x) * 1e-3 + y * 0.0)
+    x.grad = None
+    axes = gradient_flow(root)
+    assert names(axes) == ["add", "multiply", "multiply", "sin", "y", "x"]
+    floor, ceiling = axes.get_ylim()
+    assert points(axes, "x") == {5: floor}
+    assert points(axes, "v") == {4: floor}
+    assert points(axes, "X") == {}
+    assert explained(axes)[-2:] == ["exactly 0", "no gradient"]
+    assert explained(gradient_flow(root, language="zh"))[-2:] == ["恰为 0", "没有梯度"]
+    assert all(5 not in (start, end) for start, _, end, _ in lines(axes, NEUTRAL))
+    assert ceiling < 1e3
+    assert factors(axes) == ["→ 0", "÷ 1,000"]  # sin passed on what came, whoever took it away
+
+
+def test_a_leaf_without_a_gradient_is_not_held_against_its_op() -> None:
+    x = leaf([1.0, 2.0], name="x")
+    root = walked(lambda: minigrad.negative(x))
+    x.grad = None
+    assert marked(gradient_flow(root)) == {}
+    root = walked(lambda: x * 1e-3)
+    x.grad = None
+    assert marked(gradient_flow(root)) == {"multiply": ORANGE}
 
 
 @pytest.mark.parametrize(("factor", "text"), [(math.inf, "→ ∞"), (math.nan, "→ nan")])
