@@ -6,10 +6,11 @@ drawn is decided in `viz`.
 
 import contextlib
 import io
+import math
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -48,11 +49,12 @@ class Direction(StrEnum):
 Draw = Callable[..., Drawing]
 
 
-class Sitter(Tracer):
-    """Waits for the backward that is to be drawn, and draws it before anything else happens.
+class DrawingTracer(Tracer):
+    """Draws a tensor as it takes part in the N-th backward, before anything else happens.
 
-    Until then it traces what is recorded. If a tensor was asked for by name, it waits for the end
-    of the script, and remembers which tensors there are.
+    Until then it traces what is recorded. It draws the tensor that backward is called on, or the
+    one of a name. If that takes no part in the N-th backward, the next one is waited for; and what
+    takes part in none is looked for when the script has ended, among the tensors `seen`.
     """
 
     def __init__(self, draw: Draw, at: int, name: str) -> None:
@@ -61,7 +63,10 @@ class Sitter(Tracer):
         self.name = name
         self.drawing: Drawing | None = None
         self.problem = ""
+        self.drawn = math.inf  # the number of the backward that the drawing or problem is of
+        self.before = 0  # the number of the last one that it could be of, were N smaller
         self.seen: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
+        self.names: set[str] = set()  # of tensors behind any backward
         self.backwards = 0
         self.under_way: list[tuple[Any, int]] = []  # those that have begun, and their numbers
 
@@ -79,31 +84,58 @@ class Sitter(Tracer):
         self.under_way.append((root, self.backwards))
 
     def finished(self, root: Any) -> None:
-        """Draw now, while the gradients are those of this backward."""
+        """Draw now, while the gradients are those of this backward.
+
+        One that was called in a hook has finished first; the one around it still goes before.
+        """
         number = 0
         while number == 0:
             begun, last = self.under_way.pop()
             number = last if begun is root else 0
-        if self.drawing is not None or self.problem:
+        if number >= self.drawn:
             return
         variables = vars(sys.modules["__main__"])
-        if self.name:
-            called = [node for node in history([root._node]) if node.name == self.name]
-            if len(called) == 1:
-                self.portray(called[0], variables)
-        elif number == self.at:
-            self.portray(root, variables)
+        found = self._found(root, variables.get(self.name)) if self.name else [root]
+        if found and number < self.at:
+            self.before = number
+        elif found:
+            self.drawn = number
+            self.draw_now(found, variables)
 
-    def portray(self, root: Tensor | Node, variables: dict[str, Any]) -> None:
-        """Draw the graph behind a tensor; parameters are those of the script's modules."""
+    def _found(self, root: Tensor, variable: Any) -> list[Tensor] | list[Node]:
+        """The variable of the name if it is behind the root, else all tensors called so there."""
+        assert root._node is not None
+        behind = history([root._node])
+        self.names |= {node.name for node in behind if node.name}
+        if isinstance(variable, Tensor) and variable._node in behind:
+            return [variable]
+        called = [node for node in behind if node.name == self.name]
+        # Of several none is meant, if there is a variable that may be drawn at the end.
+        return [] if len(called) > 1 and isinstance(variable, Tensor) else called
+
+    def draw_now(self, found: Sequence[Tensor | Node], variables: dict[str, Any]) -> None:
+        """Draw the graph behind the one tensor found; parameters are of the script's modules."""
+        self.drawing, self.problem = None, _clash(self.name, found)
+        if self.problem:
+            return
         parameters = [p for x in list(variables.values()) for p in _parameters(x)]
         # Rules are run again; what they may do there the script has decided, and we are not it.
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                self.drawing = self.draw(root, parameters=parameters)
+                self.drawing = self.draw(found[0], parameters=parameters)
             except ValueError as error:
                 self.problem = str(error)
+
+
+def _clash(name: str, found: Sequence[Any]) -> str:
+    """What is wrong if several tensors have the name; nothing of one."""
+    if len(found) == 1:
+        return ""
+    lines = sorted({node.line[1] for node in found if node.line})
+    plural = "s" if len(lines) > 1 else ""
+    where = f", made in line{plural} {', '.join(map(str, lines))}" if lines else ""
+    return f"{len(found)} tensors are called {name!r}{where}; give the name of a variable"
 
 
 def _parameters(x: Any) -> list[Tensor]:
@@ -121,11 +153,14 @@ def draw(
         typer.Argument(
             metavar="[FILE.py[:NAME]]",
             help="A script, and the variable or the name of the tensor to draw; without it, the "
-            "one that backward was first called on.",
+            "one that backward was called on.",
         ),
     ] = None,
     arguments: Annotated[
-        list[str] | None, typer.Argument(help="What the script finds in sys.argv.")
+        list[str] | None,
+        typer.Argument(
+            help="What the script finds in sys.argv; options of the script come after --."
+        ),
     ] = None,
     *,
     example: Annotated[
@@ -142,7 +177,9 @@ def draw(
             "(.txt). Without it, a tree of text is printed.",
         ),
     ] = None,
-    at: Annotated[int, typer.Option("--at", min=1, help="Draw the N-th backward.")] = 1,
+    at: Annotated[
+        int, typer.Option("--at", min=1, help="Draw the N-th backward, or NAME in it.")
+    ] = 1,
     direction: Annotated[
         Direction, typer.Option(help="Left to right, or top to bottom.")
     ] = Direction.LR,
@@ -162,7 +199,7 @@ def draw(
 ) -> None:
     """Run a script and draw the computation behind one of its tensors."""
 
-    def portrait(root: Tensor | Node, **more: Any) -> Drawing:
+    def draw_tensor(root: Tensor | Node, **more: Any) -> Drawing:
         return draw_graph(
             root,
             direction=direction.value,
@@ -182,15 +219,15 @@ def draw(
     target = None if output is None else _usable(output)
     if example is None:
         path, name = _parted(str(file))
-        sitter = Sitter(portrait, at, name)
-        variables = run_script(path, arguments or [], sitter)
+        tracer = DrawingTracer(draw_tensor, at, name)
+        variables = run_script(path, arguments or [], tracer)
     else:
         lesson, _, name = example.partition(":")
         path = _lesson(lesson)
-        sitter = Sitter(portrait, at, name)
+        tracer = DrawingTracer(draw_tensor, at, name)
         with contextlib.redirect_stdout(io.StringIO()):
-            variables = run_script(path, ["--language", language], sitter)
-    drawing = _drawn(path, name, variables, sitter)
+            variables = run_script(path, ["--language", language], tracer)
+    drawing = _drawn(path, variables, tracer)
     if target is None:
         typer.echo(drawing.outline())
     else:
@@ -218,21 +255,27 @@ def _write(drawing: Drawing, target: Path) -> None:
         typer.echo(f"minigrad: {printable(str(warning.message))}", err=True)
 
 
-def _drawn(path: Path, name: str, variables: dict[str, Any], sitter: Sitter) -> Drawing:
+def _drawn(path: Path, variables: dict[str, Any], tracer: DrawingTracer) -> Drawing:
     """The drawing that was made when backward ran, or is made now of a named tensor."""
-    if name:
-        root = _named(name, path, variables, sitter)
-        if root is not None:
-            sitter.portray(root, variables)
-    if sitter.problem:
-        fail(sitter.problem)
-    if sitter.drawing is None:
-        count = sitter.backwards
-        times = f"only {count} time{'s' * (count > 1)}" if count else "nowhere"
-        names = ", ".join(key for key, x in variables.items() if isinstance(x, Tensor))
-        hint = f"; its variables are {names}" if names else ""
-        fail(f"{path} calls backward() {times}: name a tensor, as in {path}:NAME{hint}")
-    return sitter.drawing
+    if tracer.drawing is None and not tracer.problem:
+        count, last = tracer.backwards, tracer.before
+        if last or tracer.at > count > 0:
+            fail(f"{path} {_too_late(count, last, tracer.name)}")
+        if not tracer.name:
+            names = ", ".join(key for key, x in variables.items() if isinstance(x, Tensor))
+            hint = f"; its variables are {names}" if names else ""
+            where = "and it fails" if count else "nowhere"
+            fail(f"{path} calls backward() {where}: name a tensor, as in {path}:NAME{hint}")
+        tracer.draw_now(_left(path, variables, tracer), variables)
+    return fail(tracer.problem) if tracer.drawing is None else tracer.drawing
+
+
+def _too_late(count: int, last: int, name: str) -> str:
+    """That there is no such backward, or none from there on that the tensor takes part in."""
+    until = last or count
+    part = f", and {name!r} takes part in none after number {until}" if until < count else ""
+    numbers = f"1 to {until}" if until > 1 else "1"
+    return f"calls backward() {count} time{'s' * (count > 1)}{part}; --at is {numbers}"
 
 
 def _parted(file: str) -> tuple[Path, str]:
@@ -255,23 +298,21 @@ def _lesson(name: str) -> Path:
     return found[0].path
 
 
-def _named(
-    name: str, path: Path, variables: dict[str, Any], sitter: Sitter
-) -> Tensor | Node | None:
-    """The variable of that name, or the one tensor that is called so; None if it is drawn."""
-    variable = variables.get(name)
+def _left(
+    path: Path, variables: dict[str, Any], tracer: DrawingTracer
+) -> list[Tensor] | list[Node]:
+    """The variable of the name when the script has ended, or all tensors left that have it."""
+    variable = variables.get(tracer.name)
     if isinstance(variable, Tensor):
-        return variable
-    tensors = [x for x in variables.values() if isinstance(x, Tensor)]
-    nodes = {x._node for x in (*tensors, *sitter.seen.values()) if x._node is not None}
-    called = [node for node in history(nodes) if node.name == name]
-    if len(called) == 1:
-        return called[0]
+        return [variable]
+    tensors = {key: x for key, x in variables.items() if isinstance(x, Tensor)}
+    left = [*tensors.values(), *tracer.seen.values()]
+    nodes = history({x._node for x in left if x._node is not None})
+    called = [node for node in nodes if node.name == tracer.name]
     if called:
-        lines = sorted({node.line[1] for node in called if node.line})
-        where = f", made in lines {', '.join(map(str, lines))}" if lines else ""
-        fail(f"{len(called)} tensors are called {name!r}{where}; give the name of a variable")
-    if sitter.drawing is not None:
-        return None
-    names = sorted({key for key, x in variables.items() if isinstance(x, Tensor)})
-    return fail(f"{path} has no tensor {name!r}; there are {', '.join(names) or 'none'}")
+        return called
+    names = tracer.names.union(tensors, [node.name for node in nodes if node.name])
+    return fail(
+        f"{path} has no tensor {tracer.name!r}; there are {', '.join(sorted(names)) or 'none'}. "
+        "Only variables of the script itself and names of tensors (t.name = ...) are found"
+    )

@@ -38,6 +38,16 @@ LOOP = START + (
     "for step in range({}):\n    loss = ((x @ w) ** 2).mean()\n    loss.backward()\n"
     "    for p in (x, w):\n        p.data -= 1e-4 * p.grad\n        p.grad = None\n"
 )
+ATTENTION = START + (
+    "for step in range({}):\n    scores = x @ w\n    scores.name = 'scores'\n"
+    "    weights = minigrad.softmax(scores)\n    weights.name = 'weights'\n"
+    "    (weights**2).sum().backward()\n"
+    "    for p in (x, w):\n        p.data -= 0.1 * p.grad\n        p.grad = None\n"
+)
+TURNS = START + (
+    "def turn(factor, name):\n    y = x * factor\n    y.name = name\n    y.sum().backward()\n"
+    "turn(2, 'even')\nturn(3, 'odd')\nturn(4, 'even')\nturn(5, 'odd')\nturn(6, 'last')\n"
+)
 
 
 class Desk:
@@ -121,10 +131,22 @@ def test_of_several_backwards_the_first_is_drawn_or_the_one_that_is_asked_for(de
     assert "4 · x" in desk.outline(source, "--at", "3")[1]
 
 
-def test_a_backward_that_does_not_come_is_said_with_how_many_came(desk: Desk) -> None:
-    said = desk.refusal(desk.script(PRODUCT), "--at", "3")
-    assert "script.py calls backward() only 1 time" in said
-    assert "script.py:NAME" in said
+@pytest.mark.parametrize("name", ["", ":h", ":x", ":nope"])
+def test_a_backward_that_does_not_come_is_said_with_how_many_came(desk: Desk, name: str) -> None:
+    once, often = desk.script(PRODUCT, "once.py"), desk.script(LOOP.format(4), "often.py")
+    said = desk.refusal(once + name, "--at", "9")
+    assert said == "minigrad: once.py calls backward() 1 time; --at is 1\n"
+    said = desk.refusal(often + name, "--at", "5")
+    assert said == "minigrad: often.py calls backward() 4 times; --at is 1 to 4\n"
+
+
+def test_where_every_backward_fails_the_message_asks_for_a_name(desk: Desk) -> None:
+    source = START + (
+        "y = x.sum()\ny.register_hook(lambda g: 1 / 0)\n"
+        "try:\n    y.backward()\nexcept ZeroDivisionError:\n    pass\n"
+    )
+    assert "calls backward() and it fails: name a" in desk.refusal(desk.script(source))
+    assert names_in(desk.outline(source + "(x * 3).sum().backward()")) == ["t2", "t1", "x"]
 
 
 @pytest.mark.parametrize(
@@ -189,22 +211,146 @@ def test_a_name_may_hold_a_colon(desk: Desk) -> None:
     assert names_in(desk.outline(source, name=":block:y"))[0] == "block:y"
 
 
-def test_a_name_that_several_tensors_have_is_refused_with_their_lines(desk: Desk) -> None:
-    source = START + "a = x * 2\nb = a * 3\na.name = b.name = 'h'\nb.sum().backward()\n"
+@pytest.mark.parametrize("backward", ["", "b.sum().backward()"])
+def test_a_name_that_several_tensors_have_is_refused_with_their_lines(
+    desk: Desk, backward: str
+) -> None:
+    source = START + f"a = x * 2\nb = a * 3\na.name = b.name = 'h'\n{backward}\n"
     said = desk.refusal(desk.script(source) + ":h")
     assert "2 tensors are called 'h', made in lines 7, 8; give the name of a variable" in said
+    said = desk.refusal(desk.script(source.replace("\nb =", "; b =")) + ":h")
+    assert "2 tensors are called 'h', made in line 7; give" in said
+
+
+def test_a_name_that_several_tensors_have_is_refused_though_none_outlives_its_function(
+    desk: Desk,
+) -> None:
+    source = START + (
+        "def main():\n    a = x * 2\n    b = a * 3\n    a.name = b.name = 'h'\n"
+        "    b.sum().backward()\nmain()\n"
+    )
+    assert "2 tensors are called 'h'" in desk.refusal(desk.script(source) + ":h")
 
 
 def test_leaves_of_one_name_are_refused_though_no_line_made_them(desk: Desk) -> None:
-    source = START + "w.name = 'x'\ny = x @ w\ny.sum().backward()\ndel x, w\n"
-    assert "2 tensors are called 'x'; give the name" in desk.refusal(desk.script(source) + ":x")
+    source = START + "w.name = 'z'\nx.name = 'z'\n(x @ w).sum().backward()\n"
+    assert "2 tensors are called 'z'; give the name" in desk.refusal(desk.script(source) + ":z")
+
+
+@pytest.mark.parametrize("name", ["weights", "scores"])
+def test_a_variable_of_a_loop_is_drawn_as_it_takes_part_in_the_backward(
+    desk: Desk, name: str
+) -> None:
+    once = desk.outline(ATTENTION.format(1), name=f":{name}")
+    assert names_in(once)[0] == name
+    assert all("∂L norm" in line for line in once)
+    assert desk.outline(ATTENTION.format(5), name=f":{name}") == once
+    third = desk.outline(ATTENTION.format(3), "--at", "3", name=f":{name}")
+    assert names_in(third) == names_in(once)
+    assert third != once
+    assert desk.outline(ATTENTION.format(5), "--at", "3", name=f":{name}") == third
+
+
+def test_a_named_tensor_has_the_values_of_the_drawn_backward_though_changed_later(
+    desk: Desk,
+) -> None:
+    for steps in (1, 5):
+        path = desk.script(ATTENTION.format(steps))
+        desk.draw(f"{path}:weights", "-o", f"{steps}.dot", "--values", "full")
+    first = (desk.folder / "1.dot").read_text(encoding="utf-8")
+    assert "not kept" not in first
+    assert first == (desk.folder / "5.dot").read_text(encoding="utf-8")
+
+
+def test_a_leaf_of_a_loop_is_drawn_with_the_gradient_of_the_backward(desk: Desk) -> None:
+    assert "∂L norm" in desk.outline(LOOP.format(3), name=":w")[0]
+
+
+def test_a_variable_is_what_it_is_when_backward_runs(desk: Desk) -> None:
+    """Not what it is at the end of the script, nor a tensor that is called so."""
+    source = START + (
+        "y = x * 2\nz = y * 3\nz.name = 'y'\nz.sum().backward()\ny = x * 5\ny.sum().backward()\n"
+    )
+    assert "2 · x" in desk.outline(source, name=":y")[0]
+    assert "5 · x" in desk.outline(source, "--at", "2", name=":y")[0]
+
+
+def test_a_variable_that_the_backward_does_not_reach_leaves_the_tensor_called_so(
+    desk: Desk,
+) -> None:
+    source = START + "h = x * 7\n" + TURNS.removeprefix(START).replace("'even'", "'h'")
+    assert "= 2 · x" in desk.outline(source, name=":h")[0]
+
+
+def test_a_name_waits_from_the_nth_backward_on_for_one_that_it_takes_part_in(desk: Desk) -> None:
+    """As a generator does that is trained in turns with its critic."""
+    for at, factor in ((1, 3), (2, 3), (3, 5), (4, 5)):
+        line, _ = desk.outline(TURNS, "--at", str(at), name=":odd")
+        assert f"odd = {factor} · x" in line
+        assert "∂L norm" in line
+
+
+def test_a_name_that_takes_part_only_in_earlier_backwards_is_said_with_the_last(
+    desk: Desk,
+) -> None:
+    path = desk.script(TURNS)
+    for at in ("4", "5", "9"):
+        said = desk.refusal(f"{path}:even", "--at", at)
+        assert "calls backward() 5 times, and 'even' takes part in none after number 3" in said
+        assert "--at is 1 to 3" in said
+
+
+def test_a_name_in_a_backward_and_in_one_inside_its_hook_is_drawn_in_the_outer_one(
+    desk: Desk,
+) -> None:
+    source = START + (
+        "z = Tensor(3.0, requires_grad=True)\n"
+        "y = x * 2\ny.register_hook(lambda g: (z * z).backward())\n(y.sum() * z).backward()\n"
+    )
+    (outer,) = desk.outline(source, name=":z")
+    (inner,) = desk.outline(source, "--at", "2", name=":z")
+    assert outer.endswith("∂L norm 48")
+    assert inner.endswith("∂L norm 6")
+    clash = source.replace("y.register", "x.name = y.name = 'k'\nz.name = 'k'\ny.register")
+    assert "3 tensors are called 'k'" in desk.refusal(desk.script(clash) + ":k")
+    assert "∂L norm 6" in desk.outline(clash, "--at", "2", name=":k")[0]
+
+
+def test_what_takes_part_in_no_backward_is_drawn_as_the_script_leaves_it_with_its_values(
+    desk: Desk,
+) -> None:
+    source = LOOP.format(3) + "    side = x @ w\n    side.name = 'side'\n    y = side * step\n"
+    result = desk.draw(desk.script(source) + ":y", "-o", "g.dot")
+    assert result.exit_code == 0, result.stderr
+    text = (desk.folder / "g.dot").read_text(encoding="utf-8")
+    assert "2 · side" in text
+    assert "not kept" not in text
+
+
+@pytest.mark.parametrize("others", ["", "y.name = z.name = 'k'\n"])
+def test_a_variable_that_needs_no_gradient_is_drawn_too(desk: Desk, others: str) -> None:
+    source = START + f"k = Tensor(2.0)\ny = x * k\nz = y * 3\n{others}z.sum().backward()\n"
+    (line,) = desk.outline(source, name=":k")
+    assert line.split()[1:3] == ["scalar", "constant"]
 
 
 @pytest.mark.parametrize("name", ["nope", "np", "Tensor", "__name__", "h.T", "狗", "\x1b[31mred\n"])
 def test_a_name_that_nothing_has_is_refused_with_those_there_are(desk: Desk, name: str) -> None:
     said = desk.refusal(desk.script(PRODUCT) + f":{name}")
     assert f"script.py has no tensor '{name}'" in said or repr(name)[1:-1] in said
-    assert "there are h, loss, w, x" in said
+    assert "there are h, loss, w, x. Only" in said
+
+
+def test_a_variable_of_a_function_is_said_not_to_be_found_beside_the_names_that_are(
+    desk: Desk,
+) -> None:
+    source = START + (
+        "def main():\n    cost = x * 2\n    cost.name = 'price'\n"
+        "    cost.sum().backward()\nmain()\n"
+    )
+    said = desk.refusal(desk.script(source) + ":cost")
+    assert "has no tensor 'cost'; there are price, w, x. " in said
+    assert "Only variables of the script itself and names of tensors (t.name = ...) are" in said
 
 
 def test_a_name_inside_a_function_is_found_while_the_graph_knows_it(desk: Desk) -> None:
@@ -292,6 +438,11 @@ def test_what_follows_the_script_is_its_own(desk: Desk) -> None:
     source = "import sys\nprint(sys.argv[1:])\n" + PRODUCT
     assert desk.outline(source, "a", "b")[0] == "['a', 'b']"
     assert desk.outline(source, "--", "--at", "7", "-o", "猫")[0] == "['--at', '7', '-o', '猫']"
+
+
+def test_the_help_says_how_a_script_gets_options_of_its_own(desk: Desk) -> None:
+    words = desk.draw("--help").stdout.replace("│", " ").split()
+    assert "options of the script come after --." in " ".join(words)
 
 
 # ----------------------------------------------------------------- the script goes on undisturbed
