@@ -43,6 +43,9 @@ WIDEST = {"none": 0, "summary": 6, "full": 24}
 LONGEST_FORMULA = 56
 """In characters; the rest of a longer formula is shown where the pointer rests."""
 
+LONGEST_TOOLTIP = 2_000
+"""In characters; dot reads no more than 16,384 between two quotes."""
+
 SIZE, SMALL = 11, 9
 """Of text, in points."""
 
@@ -517,6 +520,7 @@ def _listed(attributes: dict[str, str]) -> str:
 
 def _quoted(text: str) -> str:
     """What is shown where the pointer rests. Engines read entities in it, and escapes twice."""
+    text = text if len(text) <= LONGEST_TOOLTIP else f"{text[:LONGEST_TOOLTIP]}…"
     visible = "".join([c if c.isprintable() else "�" for c in text])
     escaped = html.escape(visible, quote=False).replace("\\", 4 * "\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -276,6 +276,14 @@ def test_what_was_not_kept_is_said_with_the_way_to_keep_it(engine: str) -> None:
     assert Picture.of(titled).heading == ["one head", hint]
 
 
+def test_tensors_of_one_name_can_be_told_apart(engine: str) -> None:
+    a, b = leaf([1.0, 2.0], name="w"), leaf([3.0, 5.0], name="w")
+    picture = Picture.of(draw_graph(a - b, gradients="none", values="none"))
+    leaves = sorted(box.words for box in picture.boxes.values() if box.kind == "leaf")
+    assert [" ".join(words.split()) for words in leaves] == ["w (2,)", "w ₂ (2,)"]
+    assert "t1 = w − w₂" in picture.texts
+
+
 def test_gradients_rules_and_equations_can_be_left_out(engine: str) -> None:
     context = attention()
     bare = Picture.of(draw_graph(context, values="none", gradients="none", formulas=False))

@@ -261,3 +261,16 @@ def test_layers_one_after_the_other_say_so_and_leave_the_input_outside() -> None
     given = [a.tail for a in graph.values if a.head == box.key and a.tail != box.key]
     assert [graph.tensors[key].label for key in given] == [x.name]
     assert [a.label for a in graph.values if (a.tail, a.head) == (box.key, box.key)] == ["× 3"]
+
+
+def test_what_the_first_of_several_layers_is_given_stands_in_no_part_of_them() -> None:
+    """A frame of the first layer beside the box for all of them would show it twice."""
+    x = leaf(normal(2, 3), name="x")
+    with minigrad.scope("model"):
+        for i in range(3):
+            with minigrad.scope(f"layer {i}"):
+                x = minigrad.tanh(x @ leaf(normal(3, 3, seed=i), name="W"))
+    graph = read_graph(x.sum(), collapse="layer *")
+    (box,) = graph.folds.values()
+    assert (box.label, box.times, box.scope) == ("layer 0 … layer 2", 3, ("model",))
+    assert tensor(graph, "x").scope == ("model",)

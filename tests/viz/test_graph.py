@@ -402,16 +402,16 @@ def everything(root: Tensor) -> list[Any]:
     for node in sorted(recorded(root), key=lambda node: node.serial):
         slots = {name: getattr(node, name) for name in Node.__slots__ if name != "__dict__"}
         for name, value in {**slots, **vars(node)}.items():
-            found.append((node.serial, name, id(value), [*held(value)]))
+            found.append((node.serial, name, id(value), [*contents(value)]))
     return found
 
 
-def held(value: Any) -> Iterator[Any]:
+def contents(value: Any) -> Iterator[Any]:
     if isinstance(value, np.ndarray):
         yield value.tobytes(), value.flags.writeable
     elif isinstance(value, dict):
         for key, inner in value.items():
-            yield key, id(inner), [*held(inner)]
+            yield key, id(inner), [*contents(inner)]
 
 
 def product_rule(g: Any, saved: Any, a: Any, b: Any) -> Any:
@@ -617,6 +617,18 @@ def test_after_the_leaves_were_cleared_intermediates_are_still_not_kept() -> Non
     assert notes(out) == {"x": "none yet", "h": "not kept", "t1": "not kept", "out": "not kept"}
 
 
+def test_an_old_gradient_of_a_leaf_does_not_say_that_this_graph_was_gone_through() -> None:
+    x = leaf([1.0, 2.0], name="x")
+    (x * 3).sum().backward()
+    h = x * x
+    h.name = "h"
+    assert notes(h.sum())["h"] == "none"
+    with trace():
+        h = x * x
+    h.name = "h"
+    assert notes(h.sum())["h"] == "none yet"
+
+
 def test_a_leaf_shows_what_it_has_collected_and_arrows_what_the_last_backward_passed() -> None:
     with trace():
         _, _, out = chain()
@@ -714,8 +726,15 @@ def test_a_frozen_parameter_is_still_a_parameter() -> None:
 
 def test_parameters_may_come_one_by_one_or_from_a_generator() -> None:
     a, b = two_leaves()
-    graph = read_graph(a * b, parameters=(x for x in [b]))
-    assert (tensor(graph, "a").kind, tensor(graph, "b").kind) == ("leaf", "parameter")
+    for given in ((x for x in [b]), [b], b):
+        graph = read_graph(a * b, parameters=given)
+        assert (tensor(graph, "a").kind, tensor(graph, "b").kind) == ("leaf", "parameter")
+
+
+def test_a_layer_s_parameters_may_come_without_brackets() -> None:
+    layer = SelfAttention(4, 3)
+    graph = read_graph(layer(normal(2, 4))[0], parameters=layer)
+    assert tensor(graph, "W_Q").kind == "parameter"
 
 
 @pytest.mark.parametrize(
@@ -887,6 +906,27 @@ def test_the_same_name_may_be_given_twice() -> None:
     a, b = leaf([1.0, 2.0], name="w"), leaf([1.0, 2.0], name="w")
     graph = read_graph(a * b + leaf([1.0, 2.0]))
     assert Counter(labels(graph)) == Counter(["w", "w", "t1", "t2", "t3"])
+
+
+def test_tensors_of_one_name_are_told_apart_in_equations_by_a_mark() -> None:
+    first, second, third = (leaf([1.0, 2.0], name="w") for _ in range(3))
+    graph = read_graph(third * second - first)
+    assert [(box.label, box.mark) for box in graph.tensors.values()] == [
+        ("w", "₃"),
+        ("w", "₂"),
+        ("t1", ""),
+        ("w", ""),
+        ("t2", ""),
+    ]
+    assert [box.formula for box in graph.ops.values()] == ["t1 = w₃ ⊙ w₂", "t2 = t1 − w"]
+    assert rules(graph) == [("w", "G ⊙ w₂"), ("w", "G ⊙ w₃"), ("t1", "G"), ("w", "−G")]
+
+
+def test_a_mark_makes_no_name_that_another_tensor_has() -> None:
+    taken = [leaf([1.0, 2.0], name=name) for name in ("w", "w", "w₂", "w₃")]
+    graph = read_graph(minigrad.stack(taken))
+    called = [box.label + box.mark for box in graph.tensors.values()]
+    assert len(set(called)) == len(called) == 5
 
 
 def test_transposes_and_entries_are_called_by_what_they_are() -> None:
