@@ -160,9 +160,12 @@ class Names:
                 made_up = f"t{next(numbers)}"
                 label = made_up if not taken[made_up] else ""
             uses[label] += 1
-            taken[label] += 1
-            self._labels[node] = label
-            self._marks[node] = f"{uses[label]}".translate(_LOW) if uses[label] > 1 else ""
+            mark = f"{uses[label]}".translate(_LOW) if uses[label] > 1 else ""
+            while mark and taken[label + mark]:
+                uses[label] += 1
+                mark = f"{uses[label]}".translate(_LOW)
+            taken[label + mark] += 1
+            self._labels[node], self._marks[node] = label, mark
 
     def __getitem__(self, node: Node) -> str:
         return self._labels[node] + self._marks[node]

@@ -56,7 +56,14 @@ def test_there_is_a_claim_for_every_lesson() -> None:
     assert [path.stem for path in EXAMPLES] == list(CLAIMS)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+LONG = ("07_the_laboratory",)  # these measure for several seconds
+RUN = [
+    pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in LONG else [])
+    for path in EXAMPLES
+]
+
+
+@pytest.mark.parametrize("path", RUN)
 def test_a_lesson_says_what_it_promises(path: Path) -> None:
     result = run(path)
     assert (result.returncode, result.stderr) == (0, "")
@@ -64,7 +71,7 @@ def test_a_lesson_says_what_it_promises(path: Path) -> None:
     assert not missing, result.stdout
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", RUN)
 def test_a_lesson_speaks_chinese_too(path: Path, tmp_path: Path) -> None:
     result = run(path, "--language", "zh", cwd=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")

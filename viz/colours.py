@@ -11,7 +11,8 @@ import math
 LIGHT = {
     "paper": "#fdfcfa",
     "ink": "#24292e",
-    "quiet": "#5d666e",
+    "quiet": "#4f5860",
+    "accent": "#a5470f",
     "rule": "#c9c5bd",
     "tint": "#f3f1ec",
     "zero": "#f4f2ee",
@@ -21,15 +22,16 @@ LIGHT = {
 DARK = {
     "paper": "#16191c",
     "ink": "#e4e6e8",
-    "quiet": "#a2aab1",
+    "quiet": "#adb5bc",
+    "accent": "#f4a06a",
     "rule": "#4a525a",
     "tint": "#1f2428",
     "zero": "#262b30",
     "positive": "#7fb4ee",
     "negative": "#f09456",
 }
-"""The same names in both: the background, text, quieter text, lines, panels, and the three ends of
-the diverging scale, whose middle is `zero`."""
+"""The same names in both: the background, text, quieter text and text that stands out, lines,
+panels, and the three ends of the diverging scale, whose middle is `zero`."""
 
 
 def mixed(share: float, start: str, end: str) -> str:
@@ -61,15 +63,15 @@ def _shades(theme: dict[str, str]) -> dict[str, str]:
     paper, positive, negative = theme["paper"], theme["positive"], theme["negative"]
     shades = {name: theme[name] for name in ("paper", "ink", "quiet", "rule", "tint")}
     shades |= {
-        "leaf": mixed(0.14, paper, positive),
-        "parameter": mixed(0.3, paper, positive),
-        "root": mixed(0.2, paper, negative),
+        "leaf": mixed(0.1, paper, positive),
+        "parameter": mixed(0.17, paper, positive),
+        "root": mixed(0.13, paper, negative),
         "blue": positive,
-        "orange": negative,
+        "orange": theme["accent"],
     }
-    # Half as strong as the scale itself, so that the numbers on them can be read.
+    # Less strong than the scale itself, so that the numbers on them can be read.
     for level in range(-LEVELS, LEVELS + 1):
-        shades[f"cell {level}"] = diverging(0.5 * level / LEVELS, theme)
+        shades[f"cell {level}"] = diverging(0.42 * level / LEVELS, theme)
     return shades
 
 

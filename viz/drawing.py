@@ -26,7 +26,7 @@ from viz.colours import KINDS, LEVELS, SHADES, TWINS
 from viz.files import write_whole
 from viz.folding import Scope, nested
 from viz.graph import REST, Array, Arrow, Fold, Graph, OpBox, TensorBox, read_graph
-from viz.layout import DrawingError, check_format, lay_out, text_width
+from viz.layout import DrawingError, check_format, has_wide, lay_out, text_width
 from viz.text import mermaid, outline
 from viz.wording import WORDS, write_number, write_shape
 
@@ -446,7 +446,9 @@ class Span(NamedTuple):
 def _cell(span: Span, background: str = "", width: float = 0.0) -> str:
     """A cell of a table. Its width is our own measure, since the engine may lack the glyphs."""
     fill = f' BGCOLOR="{SHADES[background]}"' if background else ""
-    return f'<TD WIDTH="{max(width, _measured(span)):.0f}"{fill}>{_font(span)}</TD>'
+    # An engine without the glyphs takes Chinese for narrow, and would begin it in the middle.
+    aside = ' ALIGN="LEFT"' if has_wide(span.text) else ""
+    return f'<TD WIDTH="{max(width, _measured(span)):.0f}"{fill}{aside}>{_font(span)}</TD>'
 
 
 def _heading(*spans: Span) -> str:

@@ -69,7 +69,7 @@ def _common(one: Scope, other: Scope) -> Scope:
 
 
 def fold(scopes: dict[Node, Scope], patterns: tuple[str, ...]) -> dict[Node, Group]:
-    """The group that each tensor, with its op, is folded into."""
+    """The group that each tensor, with its op, is folded into; what these are given moves out."""
     inside: dict[Scope, list[Node]] = {}
     prefixes = {scope: _folded(scope, patterns) for scope in {*scopes.values()}}
     for node in sorted(scopes, key=lambda node: node.serial):
@@ -87,7 +87,8 @@ def fold(scopes: dict[Node, Scope], patterns: tuple[str, ...]) -> dict[Node, Gro
         group = Group(equal)
         groups |= {node: group for prefix in equal for node in inside[prefix]}
         for given in _given([inputs[prefix] for prefix in equal]):
-            groups.pop(given, None)
+            if groups.pop(given, None):
+                scopes[given] = equal[0][:-1]
     return groups
 
 

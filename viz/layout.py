@@ -14,7 +14,7 @@ import sysconfig
 import unicodedata
 import warnings
 
-__all__ = ["DrawingError", "check_format", "find_engine", "lay_out", "text_width"]
+__all__ = ["DrawingError", "check_format", "find_engine", "has_wide", "lay_out", "text_width"]
 
 PURE = "graphviz-pure"
 
@@ -85,6 +85,11 @@ def lay_out(source: str, format: str, engine: str = "dot") -> bytes:
     raise DrawingError(f"{program} ended with status {ran.returncode}: {said[-300:]}")
 
 
+def has_wide(text: str) -> bool:
+    """Whether there are characters as wide as they are high in a text, as Chinese is."""
+    return any(unicodedata.east_asian_width(c) in "WF" for c in text)
+
+
 def text_width(text: str, size: float) -> float:
     """The width of a text in points, a little more than any common sans-serif font needs.
 
@@ -100,12 +105,14 @@ def _advance(character: str) -> float:
     """In em."""
     if unicodedata.combining(character):
         return 0.0
-    if unicodedata.east_asian_width(character) in "WF":
+    if has_wide(character):
         return 1.0
     if character in "ijl.,:;'|!·ft()[] ":
         return 0.36
     if character in "mwMWOQG@%⊙∂Σ−=+<>…‖√∞":
         return 0.9
+    if ord(character) > 0x370:  # Greek and beyond
+        return 0.85 if character.isupper() else 0.75
     return 0.64
 
 
@@ -117,7 +124,7 @@ def _warn_of_lost_glyphs(source: str, program: str) -> None:
     if program == PURE:
         lost = sorted(set(_PLAIN.sub("", source)))
     elif shutil.which("fc-list") and not _has_chinese_font():
-        lost = sorted({c for c in source if unicodedata.east_asian_width(c) in "WF"})
+        lost = sorted({c for c in source if has_wide(c)})
     else:
         return
     if lost:
