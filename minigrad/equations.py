@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from operator import attrgetter
 from types import EllipsisType
@@ -146,7 +146,9 @@ class Names:
     LONGEST = 48
     LONGEST_EXPRESSION = 12
 
-    def __init__(self, nodes: Iterable[Node]) -> None:
+    def __init__(self, nodes: Iterable[Node], variables: Mapping[Node, str] | None = None) -> None:
+        """`variables` are what a script calls tensors that have no name of their own."""
+        self._variables = variables or {}
         ordered = sorted(set(nodes), key=attrgetter("serial"))
         self._labels: dict[Node, str] = {}
         self._marks: dict[Node, str] = {}
@@ -197,7 +199,8 @@ class Names:
 
     def _own(self, node: Node) -> str:
         """The name in one line and of bounded length."""
-        text = "".join([c if c.isprintable() else "�" for c in node.name or ""])
+        name = node.name or self._variables.get(node, "")
+        text = "".join([c if c.isprintable() else "�" for c in name])
         return text if len(text) <= self.LONGEST else text[: self.LONGEST - 1] + "…"
 
     def _expression(self, node: Node, taken: Counter[str]) -> str:

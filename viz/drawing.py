@@ -10,7 +10,7 @@ import html
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -181,6 +181,7 @@ def draw_graph(
     collapse: str | Iterable[str] = (),
     max_nodes: int = 400,
     parameters: Any = (),
+    variables: Mapping[str, Any] | None = None,
     title: str = "",
     language: Literal["en", "zh"] = "en",
     fontname: str = "Helvetica",
@@ -204,6 +205,7 @@ def draw_graph(
         max_nodes: how many boxes at most; those nearest to the root are kept.
         parameters: a tensor, an object with a method `parameters()`, or several of them, that are
             told apart.
+        variables: such as `globals()`; tensors without a name are called as they are there.
         title: any text.
         language: of the few words in the drawing.
         fontname: the family for all text.
@@ -230,6 +232,7 @@ def draw_graph(
         collapse=collapse,
         max_nodes=max_nodes,
         parameters=parameters,
+        variables=variables,
         gradients=gradients != "none",
     )
     writer = _Writer(graph, values, gradients, formulas, order, WORDS[language])

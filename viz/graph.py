@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -132,6 +132,7 @@ def read_graph(
     collapse: str | Iterable[str] = (),
     max_nodes: int = 400,
     parameters: Any = (),
+    variables: Mapping[str, Any] | None = None,
     gradients: bool = True,
 ) -> Graph:
     """Read what lies behind a tensor, before or after backward, without changing either.
@@ -146,6 +147,7 @@ def read_graph(
         max_nodes: how many boxes there may be; those nearest to the root are kept.
         parameters: a tensor, an object with a method `parameters()`, or several of them, that are
             told apart.
+        variables: such as `globals()`; tensors without a name are called as they are there.
         gradients: whether to say what passed along each arrow in the last backward.
 
     Raises:
@@ -168,6 +170,9 @@ def read_graph(
         node = Node(root.shape, root.dtype, False)
     patterns = (collapse,) if isinstance(collapse, str) else tuple(collapse)
     reader = _Reader(node, patterns, {tensor._node for tensor in _flat(parameters)})
+    for name, value in dict(variables or {}).items():
+        if isinstance(value, Tensor) and value._node is not None and not name.startswith("_"):
+            reader.variables.setdefault(value._node, name)
     if isinstance(root, Tensor):
         reader.arrays.setdefault(node, root._data)
     return reader.read(max_nodes, gradients)
@@ -229,6 +234,7 @@ class _Reader:
         self.groups = fold(self.scopes, patterns)
         self.left_out: set[Node] = set()
         self.inside: dict[Group, list[Node]] = {}
+        self.variables: dict[Node, str] = {}
         self.names = Names([])
         self.keys: dict[Any, str] = {}  # of boxes: a tensor is its node, an op (its node,)
         self.entered: set[tuple[str, Node]] = set()  # boxes, by the tensors from outside
@@ -239,7 +245,7 @@ class _Reader:
         shown = self._within(max_nodes)
         self.left_out = set(self.made[len(shown) :]) - {self.root}
         self.inside = self._members(shown)
-        self.names = Names(self._mentioned(shown))
+        self.names = Names(self._mentioned(shown), self.variables)
         graph = Graph("", left_out=len(self.made) - len(shown))
         for node in reversed(shown):
             self._add(graph, node, gradients)

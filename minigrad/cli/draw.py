@@ -123,7 +123,7 @@ class DrawingTracer(Tracer):
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                self.drawing = self.draw(found[0], parameters=parameters)
+                self.drawing = self.draw(found[0], parameters=parameters, variables=variables)
             except ValueError as error:
                 self.problem = str(error)
 

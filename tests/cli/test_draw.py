@@ -114,13 +114,18 @@ def columns(text: str) -> int:
 # ------------------------------------------------------------------------------- which tensor
 
 
+def test_tensors_without_a_name_are_called_as_the_script_calls_them(desk: Desk) -> None:
+    source = START + "y = x @ w\nz = (y * 2).sum()\nz.backward()\n"
+    assert names_in(desk.outline(source)) == ["z", "t1", "y", "x", "w"]
+
+
 def test_the_tensor_that_backward_was_called_on_is_drawn_with_its_gradients(desk: Desk) -> None:
     assert desk.outline(PRODUCT) == [
-        "t2   scalar  t2 = mean(t1)  ∂L norm 1",
-        "t1   (2, 4)  t1 = h ⊙ h     ∂L norm 0.354",
-        "h    (2, 4)  h = x w        ∂L norm 50.5",
-        "├ x  (2, 3)  leaf           ∂L norm 1.13e3",
-        "├ w  (3, 4)  leaf           ∂L norm 480",
+        "loss  scalar  loss = mean(t1)  ∂L norm 1",
+        "t1    (2, 4)  t1 = h ⊙ h       ∂L norm 0.354",
+        "h     (2, 4)  h = x w          ∂L norm 50.5",
+        "├ x   (2, 3)  leaf             ∂L norm 1.13e3",
+        "├ w   (3, 4)  leaf             ∂L norm 480",
     ]
 
 
@@ -384,7 +389,7 @@ def test_a_named_tensor_that_only_an_object_holds_is_found_without_any_backward(
 
 def test_a_name_is_drawn_also_where_no_backward_ran(desk: Desk) -> None:
     outline = desk.outline(START + "y = x @ w", name=":y")
-    assert names_in(outline) == ["t1", "x", "w"]
+    assert names_in(outline) == ["y", "x", "w"]
     assert all(line.endswith("∂L none yet") for line in outline)
 
 
@@ -392,8 +397,8 @@ def test_a_script_that_leaves_with_sys_exit_is_drawn_all_the_same(desk: Desk) ->
     source = (
         START + "import sys\ndef main():\n    global y\n    y = x * 2\n    y.sum().backward()\n"
     )
-    assert names_in(desk.outline(source + "sys.exit(main())")) == ["t2", "t1", "x"]
-    assert names_in(desk.outline(source + "sys.exit(main())", name=":y")) == ["t1", "x"]
+    assert names_in(desk.outline(source + "sys.exit(main())")) == ["t1", "y", "x"]
+    assert names_in(desk.outline(source + "sys.exit(main())", name=":y")) == ["y", "x"]
 
 
 # ----------------------------------------------------------------------------- which script
@@ -406,7 +411,7 @@ def test_a_script_that_leaves_with_sys_exit_is_drawn_all_the_same(desk: Desk) ->
 def test_a_script_is_found_whatever_its_path_with_a_name_and_without(desk: Desk, name: str) -> None:
     desk.script(PRODUCT, name)
     for path in (name, str(desk.folder / name)):
-        for variable, top in (("", "t2"), (":h", "h")):
+        for variable, top in (("", "loss"), (":h", "h")):
             result = desk.draw(path + variable)
             assert result.exit_code == 0, result.stderr
             assert names_in(result.stdout.splitlines())[0] == top
@@ -416,12 +421,12 @@ def test_a_script_is_found_whatever_its_path_with_a_name_and_without(desk: Desk,
 def test_the_longest_path_that_is_a_file_is_the_script(desk: Desk) -> None:
     desk.script("1 / 0", "a.py")
     desk.script(PRODUCT, "a.py:b.py")
-    for variable, top in (("", "t2"), (":h", "h")):
+    for variable, top in (("", "loss"), (":h", "h")):
         assert names_in(desk.draw("a.py:b.py" + variable).stdout.splitlines())[0] == top
 
 
 def test_a_colon_with_nothing_after_it_asks_for_no_name(desk: Desk) -> None:
-    assert names_in(desk.outline(PRODUCT, name=":"))[0] == "t2"
+    assert names_in(desk.outline(PRODUCT, name=":"))[0] == "loss"
 
 
 @pytest.mark.parametrize("path", ["none.py", "none.py:loss", ".", "", "a\x1b[31m.py", "x" * 300])
@@ -452,7 +457,7 @@ def test_what_the_script_prints_comes_first_and_all_of_it(desk: Desk) -> None:
     source = "print('before')\n" + PRODUCT + "print('after')\n"
     outline = desk.outline(source)
     assert outline[:2] == ["before", "after"]
-    assert names_in(outline[2:]) == ["t2", "t1", "h", "x", "w"]
+    assert names_in(outline[2:]) == ["loss", "t1", "h", "x", "w"]
 
 
 @pytest.mark.parametrize(
@@ -524,7 +529,7 @@ def test_a_script_may_trace_scope_and_switch_off_by_itself(desk: Desk) -> None:
 
 
 def test_a_script_may_draw_by_itself(desk: Desk) -> None:
-    source = PRODUCT + "import viz\nprint(viz.draw_graph(loss).outline())\n"
+    source = PRODUCT + "import viz\nprint(viz.draw_graph(loss, variables=globals()).outline())\n"
     outline = desk.outline(source)
     assert len(outline) == 10
     assert outline[:5] == outline[5:]
@@ -656,7 +661,10 @@ def test_options_reach_the_drawing(
     changed: dict[str, Any],
 ) -> None:
     assert desk.draw(desk.script(PRODUCT), *arguments).exit_code == 0
-    assert [options for _, options in drawings] == [DEFAULTS | changed]
+    (options,) = [options for _, options in drawings]
+    variables = options.pop("variables")
+    assert options == DEFAULTS | changed
+    assert {"x", "w", "h", "loss"} <= variables.keys()
 
 
 def test_a_picture_shows_what_the_options_ask_for(desk: Desk) -> None:
@@ -743,7 +751,7 @@ def test_an_option_of_a_students_op_steers_neither_the_terminal_nor_the_tree(des
         ("json", b"{"),
         ("md", b"```mermaid\nflowchart LR"),
         ("mmd", b"flowchart LR"),
-        ("txt", b"t2 "),
+        ("txt", b"loss "),
     ],
 )
 @pytest.mark.filterwarnings("ignore:this PNG has no glyphs")
@@ -767,7 +775,7 @@ def test_a_picture_is_written_in_the_format_that_its_suffix_says(
 def test_a_picture_takes_the_place_of_the_one_before(desk: Desk) -> None:
     (desk.folder / "g.txt").write_text("before", encoding="utf-8")
     desk.draw(desk.script(PRODUCT), "-o", "g.txt")
-    assert (desk.folder / "g.txt").read_text(encoding="utf-8").startswith("t2 ")
+    assert (desk.folder / "g.txt").read_text(encoding="utf-8").startswith("loss ")
 
 
 @pytest.mark.parametrize("output", ["g", "g.", "-", ".svg", "g.foo", "g.py", "g.x11", "g.SVG.bak"])
@@ -837,7 +845,7 @@ def no_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("no_engine")
 def test_without_a_layout_engine_text_is_drawn_and_a_picture_is_one_line(desk: Desk) -> None:
-    assert names_in(desk.outline(PRODUCT))[0] == "t2"
+    assert names_in(desk.outline(PRODUCT))[0] == "loss"
     for name in ("g.txt", "g.md", "g.mmd"):
         assert desk.draw("script.py", "-o", name).exit_code == 0
     written = desk.files()

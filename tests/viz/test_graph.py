@@ -922,6 +922,16 @@ def test_tensors_of_one_name_are_told_apart_in_equations_by_a_mark() -> None:
     assert rules(graph) == [("w", "G ⊙ w₂"), ("w", "G ⊙ w₃"), ("t1", "G"), ("w", "−G")]
 
 
+def test_tensors_without_a_name_are_called_as_the_variables_that_hold_them() -> None:
+    x = leaf([1.0, 2.0])
+    hidden = x * 2
+    named = hidden + 1
+    named.name = "own"
+    found = {"x": x, "again": x, "_private": hidden, "named": named, "number": 3, "lost": leaf(1.0)}
+    assert labels(read_graph(named, variables=found)) == ["x", "t1", "own"]
+    assert [n._node and n._node.name for n in (x, hidden)] == [None, None]
+
+
 def test_a_mark_makes_no_name_that_another_tensor_has() -> None:
     taken = [leaf([1.0, 2.0], name=name) for name in ("w", "w", "w₂", "w₃")]
     graph = read_graph(minigrad.stack(taken))
