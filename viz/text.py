@@ -152,8 +152,11 @@ def mermaid(graph: Graph, direction: str = "LR", language: str = "en") -> str:
         lines.append(f"  {_node(REST, 'rest', said, words['rest more'])}")
     lines += [f"  {x.tail} -->{_on_arrow(x.label)} {x.head}" for x in graph.values]
     # From the input on, with an arrow in the text: links that lead back would turn the layout.
-    lines += [f"  {x.head} -.-{_on_arrow(*_gradient(x, words))} {x.tail}" for x in graph.gradients]
-    return "\n".join([*lines, *_classes()])
+    back = "←" if direction == "LR" else "↑"
+    for x in graph.gradients:
+        lines.append(f"  {x.head} -.-{_on_arrow(*_gradient(x, back, words))} {x.tail}")
+    scopes = [f"  class s{i} scope" for i in range(next(numbers))]
+    return "\n".join([*lines, *_classes(), *scopes])
 
 
 def _boxes(graph: Graph, words: dict[str, str]) -> list[tuple[tuple[str, ...], str]]:
@@ -177,10 +180,10 @@ def _node(key: str, kind: str, *texts: str) -> str:
     return f"{key}{start}{_quoted(*texts)}{end}:::{kind}"
 
 
-def _gradient(arrow: Arrow, words: dict[str, str]) -> list[str]:
+def _gradient(arrow: Arrow, back: str, words: dict[str, str]) -> list[str]:
     norm = "" if arrow.norm is None else f"{words['norm']} {write_number(arrow.norm)}"
     first, *others = [text for text in (arrow.label, arrow.rule, norm) if text] or [""]
-    return [f"← {first}".rstrip(), *others]
+    return [f"{back} {first}".rstrip(), *others]
 
 
 def _on_arrow(*texts: str) -> str:
@@ -203,4 +206,4 @@ def _classes() -> list[str]:
     return [
         f"  classDef {kind} fill:{SHADES[fill]},stroke:{SHADES[line]},color:{ink}"
         for kind, (fill, line) in KINDS.items()
-    ]
+    ] + [f"  classDef scope fill:none,stroke:{SHADES['quiet']},color:{ink}"]

@@ -405,6 +405,7 @@ def test_large_tensors_show_statistics(engine: str) -> None:
         (np.full(50, np.nan), "50 NaN"),
         (np.full(50, 1e300), "1e300 … 1e300 mean 1e300, norm 7.07e300"),
         (np.zeros((0, 3)), "no entries"),
+        (np.eye(1, 5000)[0], "0 … 1 mean 0.0002, norm 1 > 99.9 % zeros"),
         (np.arange(50) > 9, "0 … 1 mean 0.8, norm 6.32 20 % zeros"),
     ],
 )

@@ -111,8 +111,10 @@ def test_scopes_that_differ_in_more_than_a_number_stay_boxes_of_their_own() -> N
         lambda q, k, i: (q * (0.5 + i)) @ k,
         lambda q, k, i: minigrad.softmax(q @ k, axis=i),
         lambda q, k, i: q @ (k if i else q),
+        lambda q, k, i: minigrad.tanh(q) if i else minigrad.sigmoid(q),
+        lambda q, k, i: q[:, : 1 + i] @ k[: 1 + i],
     ],
-    ids=["number", "option", "wiring"],
+    ids=["number", "option", "wiring", "op", "inner shape"],
 )
 def test_scopes_that_compute_something_else_are_not_equal(compute: Callable[..., Tensor]) -> None:
     q, k = leaf(normal(3, 3), name="q"), leaf(normal(3, 3, seed=1), name="k")
@@ -122,6 +124,29 @@ def test_scopes_that_compute_something_else_are_not_equal(compute: Callable[...,
             made.append(compute(q, k, i))
     folds = read_graph(made[0] + made[1], collapse="head *").folds.values()
     assert [box.times for box in folds] == [1, 1]
+
+
+def test_scopes_that_take_tensors_of_other_shapes_are_not_equal() -> None:
+    made = []
+    for i in range(2):
+        q, k = leaf(normal(3, 4 + i), name="q"), leaf(normal(4 + i, 3), name="k")
+        used = minigrad.tanh(q).sum() + minigrad.tanh(k).sum()  # so they stand outside
+        with minigrad.scope(f"head {i}"):
+            made += [q @ k]
+        made += [used]
+    folds = read_graph(made[0] + made[1] + made[2] + made[3], collapse="head *").folds.values()
+    assert [box.times for box in folds] == [1, 1]
+
+
+def test_equal_scopes_in_other_places_are_not_equal() -> None:
+    x = leaf([1.0, 2.0], name="x")
+    made = []
+    for place in ("left", "right"):
+        for i in range(2):
+            with minigrad.scope(place), minigrad.scope(f"head {i}"):
+                made.append(minigrad.tanh(x))
+    folds = read_graph(minigrad.stack(made), collapse="head *").folds.values()
+    assert [(box.scope, box.times) for box in folds] == [(("left",), 2), (("right",), 2)]
 
 
 def test_a_scope_inside_another_is_found_by_name_by_path_and_by_pattern() -> None:
@@ -248,6 +273,25 @@ def test_two_contributions_to_one_tensor_add_up_before_their_norm_is_taken() -> 
     inside = [arrow.norm for arrow in graph.gradients if arrow.head == box.key]
     expected = [np.linalg.norm(tensor_.grad) for tensor_ in made if tensor_.grad is not None]
     assert sorted(n for n in inside if n is not None) == pytest.approx(sorted(expected))
+
+
+def test_where_several_rules_pass_something_back_to_one_tensor_none_of_them_is_named() -> None:
+    x = leaf([1.0, 2.0], name="x")
+    with trace():
+        with minigrad.scope("inside"):
+            h = minigrad.tanh(x)
+        out = h * h
+    out.backward(np.array([3.0, 5.0]))
+    graph = read_graph(out, collapse="inside")
+    (box,) = graph.folds.values()
+    (arrow,) = [arrow for arrow in graph.gradients if arrow.head == box.key]
+    expected = 2 * np.tanh([1.0, 2.0]) * [3.0, 5.0]
+    assert arrow.rule == ""
+    assert arrow.norm == pytest.approx(np.linalg.norm(expected))
+
+    graph = read_graph(h * 2, collapse="inside")
+    (arrow,) = [arrow for arrow in graph.gradients if arrow.head in graph.folds and arrow.rule]
+    assert arrow.rule == "2 · G"
 
 
 def test_layers_one_after_the_other_say_so_and_leave_the_input_outside() -> None:

@@ -235,11 +235,13 @@ class Flowchart:
                 inside.append(visible(found[2])[0])
             elif line == "  end":
                 inside.pop()
+            elif found := re.fullmatch(r"  class (s\d+) scope", line):
+                assert f"subgraph {found[1]}[" in text
             elif found := LINK.fullmatch(line):
                 texts = visible(found[3]) if found[3] else []
                 self.links.append((found[1], found[4], found[2], texts))
             else:
-                found = re.fullmatch(r"  (?:classDef (\w+) [\w:#,.-]+|class \w+ \w+)", line)
+                found = re.fullmatch(r"  classDef (\w+) [\w:#,.-]+", line)
                 assert found, line
                 self.classes |= {found[1]}
         assert inside == []
@@ -304,16 +306,23 @@ def test_gradients_are_dotted_and_say_their_rule_and_norm() -> None:
     for arrow, texts in zip(graph.gradients, gradients, strict=True):
         assert arrow.norm is not None
         rule = [arrow.rule] if arrow.rule else []
-        said = [re.sub("^[◂←] ?", "", text) for text in texts]
+        said = [re.sub("^[←↑] ?", "", text) for text in texts]
         assert said[:-1] == rule
         assert re.fullmatch(r"norm \S+", said[-1])
         assert float(said[-1].removeprefix("norm ")) == pytest.approx(arrow.norm, rel=5e-3)
 
 
+@pytest.mark.parametrize(("direction", "sign"), [("LR", "←"), ("TB", "↑")])
+def test_the_sign_of_a_gradient_points_against_the_values(direction: str, sign: str) -> None:
+    chart = Flowchart(mermaid(read_graph(attention()), direction))
+    signs = {texts[0][0] for _, _, arrow, texts in chart.links if arrow != "-->"}
+    assert signs == {sign}
+
+
 def test_what_is_not_computed_is_not_said_to_be_0() -> None:
     chart = Flowchart(mermaid(read_graph(leaf(1.0, name="x") * 2)))
     said = [" ".join(texts) for _, _, arrow, texts in chart.links if arrow != "-->"]
-    assert [text.strip("← ") for text in said] == ["2 · G", ""]
+    assert [text.strip("←↑ ") for text in said] == ["2 · G", ""]
 
 
 @pytest.mark.parametrize("name", GRAPHS)
