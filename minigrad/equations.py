@@ -20,7 +20,7 @@ import numpy as np
 
 from minigrad.calls import REQUIRED
 from minigrad.graph import Node
-from minigrad.notation import write, write_name
+from minigrad.notation import visible, write, write_name
 from minigrad.operand import as_primitive
 from minigrad.primitive import Primitive
 from minigrad.rule import Function
@@ -199,9 +199,7 @@ class Names:
 
     def _own(self, node: Node) -> str:
         """The name in one line and of bounded length."""
-        name = node.name or self._variables.get(node, "")
-        text = "".join([c if c.isprintable() else "�" for c in name])
-        return text if len(text) <= self.LONGEST else text[: self.LONGEST - 1] + "…"
+        return visible(node.name or self._variables.get(node, ""), self.LONGEST)
 
     def _expression(self, node: Node, taken: Counter[str]) -> str:
         if node.primitive is None or node.primitive.name not in ("matrix_transpose", "getitem"):

@@ -147,10 +147,10 @@ def _row(text: str, style: int) -> str:
 
 
 def _call(x: Any, given: list[str], style: int) -> str:
-    called = _visible(x.op)
+    called = visible(x.op)
     for name, value in x.options.items():
         if value is not None and value is not False and not hasattr(value, "op"):
-            text = _visible(_plain(value))
+            text = visible(_plain(value))
             given.append(f"{name}={text}" if style == 0 else _number(value, style))
     if style == 2:
         inside = "<mo>,</mo>".join(given)
@@ -160,7 +160,7 @@ def _call(x: Any, given: list[str], style: int) -> str:
 
 
 def _number(x: Any, style: int) -> str:
-    text = _visible(_plain(x))
+    text = visible(_plain(x))
     if style == 2:
         return f"<mn>{_escape(text if isinstance(x, str) else text.replace('-', '−'))}</mn>"
     if style == 1:
@@ -178,13 +178,19 @@ def _plain(x: Any) -> str:
     return f"{x:g}" if isinstance(x, float) else "…" if x is Ellipsis else str(x)
 
 
-def _visible(text: str) -> str:
-    return "".join([c if c.isprintable() else "�" for c in text])
+def visible(text: str, longest: int | None = None) -> str:
+    """A text of others' in one line, in which nothing steers what shows it; cut at `longest`.
+
+    >>> visible("a\\x1b[31m b", longest=7)
+    'a�[31m…'
+    """
+    shown = "".join([c if c.isprintable() else "�" for c in text])
+    return shown if longest is None or len(shown) <= longest else shown[: longest - 1] + "…"
 
 
 def write_name(name: str, style: int) -> str:
     """A name in style 0, 1 or 2; one letter is italic in LaTeX, more are upright."""
-    name = _visible(name)
+    name = visible(name)
     if style == 2:
         return f"<mi>{_escape(name)}</mi>"
     if style == 0 or (len(name) == 1 and name.isascii() and name.isalpha()):

@@ -61,7 +61,7 @@ LEVELS = 8
 def _shades(theme: dict[str, str]) -> dict[str, str]:
     """The colours of a drawing by what they are for, in one theme."""
     paper, positive, negative = theme["paper"], theme["positive"], theme["negative"]
-    shades = {name: theme[name] for name in ("paper", "ink", "quiet", "rule", "tint")}
+    shades = {name: theme[name] for name in ("paper", "ink", "quiet", "tint")}
     shades |= {
         "leaf": mixed(0.1, paper, positive),
         "parameter": mixed(0.17, paper, positive),

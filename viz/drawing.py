@@ -21,7 +21,7 @@ import numpy as np
 
 from minigrad import Tensor
 from minigrad.graph import Node
-from minigrad.notation import Summary, summarise
+from minigrad.notation import Summary, summarise, visible
 from viz.colours import KINDS, LEVELS, SHADES, TWINS
 from viz.files import write_whole
 from viz.folding import Scope, nested
@@ -485,8 +485,7 @@ def _nested(rows: list[list[str]], spacing: int = 0) -> str:
 
 def _escaped(text: str) -> str:
     """Text inside a label, where &, < and > would be markup, and \\G the name of the graph."""
-    visible = "".join([c if c.isprintable() else "�" for c in text])
-    return html.escape(visible).replace("\\", "\\\\") or " "
+    return html.escape(visible(text)).replace("\\", "\\\\") or " "
 
 
 def _box(key: str, kind: str, label: str, tooltip: str) -> str:
@@ -525,9 +524,8 @@ def _listed(attributes: dict[str, str]) -> str:
 
 def _quoted(text: str) -> str:
     """What is shown where the pointer rests. Engines read entities in it, and escapes twice."""
-    text = text if len(text) <= LONGEST_TOOLTIP else f"{text[:LONGEST_TOOLTIP]}…"
-    visible = "".join([c if c.isprintable() else "�" for c in text])
-    escaped = html.escape(visible, quote=False).replace("\\", 4 * "\\").replace('"', '\\"')
+    shown = visible(text, LONGEST_TOOLTIP)
+    escaped = html.escape(shown, quote=False).replace("\\", 4 * "\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 

@@ -30,6 +30,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import NullLocator
 from numpy.typing import ArrayLike
 
+from minigrad.notation import visible
 from viz.colours import DARK, LIGHT, diverging, mixed
 from viz.files import write_whole
 
@@ -128,7 +129,7 @@ def readable(word: object, columns: int = 16) -> str:
     >>> readable("internationalization"), readable("\\n"), readable("")
     ('internationaliz…', '�', '␣')
     """
-    text = "".join([c if c.isprintable() else "�" for c in str(word)])
+    text = visible(str(word))
     if not text.strip():
         return "␣"
     if width_of(text) <= columns:

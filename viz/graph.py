@@ -19,7 +19,7 @@ from minigrad import Tensor
 from minigrad.equations import Names, argument_names
 from minigrad.graph import Node, history
 from minigrad.joint import JointPrimitive
-from minigrad.notation import summarise
+from minigrad.notation import summarise, visible
 from viz.folding import Group, Scope, fold, scopes_of
 
 __all__ = ["Arrow", "Fold", "Graph", "OpBox", "TensorBox", "read_graph"]
@@ -118,9 +118,6 @@ class Graph:
     gradients: list[Arrow] = field(default_factory=list)
     left_out: int = 0
 
-
-LONGEST_LABEL = 48
-LONGEST_DESCRIPTION = 12
 
 REST = "rest"
 """The key of the box that stands for what was left out."""
@@ -406,7 +403,7 @@ class _Reader:
         pairs = zip(_arguments(node), node.inputs, strict=True)
         numbers = tuple([(name, x) for name, x in pairs if not isinstance(x, Node)])
         equation = self.names.equation(node)
-        name = _clean(node.primitive.name)
+        name = visible(node.primitive.name, Names.LONGEST)
         formula = str(equation.forward) if equation else f"{name}(…)"
         if not self.names.is_expression(node):
             formula = f"{self.names[node]} = {formula}"
@@ -437,7 +434,9 @@ class _Reader:
         names = [scope[-1] for scope in group.scopes if scope in inside]
         label = names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}"
         tensors = max([len(nodes) for nodes in inside.values()])
-        return Fold(key, _clean(label), len(names), max(made), tensors, group.scopes[0][:-1])
+        return Fold(
+            key, visible(label, Names.LONGEST), len(names), max(made), tensors, group.scopes[0][:-1]
+        )
 
 
 def _bundled(arrows: list[Arrow], repeated: set[str]) -> list[Arrow]:
@@ -481,12 +480,6 @@ def _norm(gradient: Any) -> float | None:
     if summary.nan:
         return math.nan
     return math.inf if summary.inf else summary.norm if summary.size else 0.0
-
-
-def _clean(name: str | None) -> str:
-    """A name in one line and of bounded length."""
-    text = "".join([c if c.isprintable() else "�" for c in name or ""])
-    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
 
 
 def _kept_values(made: list[Node]) -> Iterator[tuple[Node, Array]]:

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import count
 
+from minigrad.notation import visible
 from viz.colours import KINDS, SHADES
 from viz.folding import nested
 from viz.graph import REST, Arrow, Graph, TensorBox
@@ -192,12 +193,10 @@ def _on_arrow(*texts: str) -> str:
 
 def _quoted(*texts: str) -> str:
     """Text in which nothing is markup: Mermaid writes characters as #35; or by their names."""
-    return '"' + "<br/>".join(["".join(map(_character, text)) for text in texts]) + '"'
+    return '"' + "<br/>".join(["".join(map(_character, visible(text))) for text in texts]) + '"'
 
 
 def _character(c: str) -> str:
-    if not c.isprintable():
-        return "�"
     return c if c.isalnum() or c in " ().,=+/_' " or ord(c) > 127 else f"#{ord(c)};"
 
 

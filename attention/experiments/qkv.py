@@ -21,6 +21,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.npyio import NpzFile
 
+from minigrad.notation import visible
+
 __all__ = ["QKV", "QKVError", "load_qkv"]
 
 Array = npt.NDArray[Any]
@@ -105,9 +107,9 @@ def load_qkv(path: Path) -> QKV:
         https://github.com/huggingface/safetensors#format
     """
     try:
-        return _assemble(_printable(path.name), _read(path))
+        return _assemble(visible(path.name), _read(path))
     except QKVError as error:
-        raise QKVError(_printable(f"{path}: {error}")) from None
+        raise QKVError(visible(f"{path}: {error}")) from None
 
 
 def _read(path: Path) -> dict[str, Array]:
@@ -270,9 +272,4 @@ def _tokens(arrays: Mapping[str, Array], key: Array) -> tuple[str, ...] | None:
     tokens = arrays.get("tokens")
     if tokens is None or tokens.dtype.kind != "U" or tokens.shape != (key.shape[-2],):
         return None
-    return tuple([_printable(token) for token in tokens.tolist()])
-
-
-def _printable(text: str) -> str:
-    """Text from outside without what could steer a terminal or break a line."""
-    return "".join([character if character.isprintable() else "�" for character in text])
+    return tuple([visible(token) for token in tokens.tolist()])
