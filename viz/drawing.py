@@ -342,14 +342,15 @@ class _Writer:
         return _box(REST, "rest", _table(rows), f"{said}; {more}")
 
     def _value_arrow(self, arrow: Arrow) -> str:
-        label = _table([[_cell(Span(arrow.label, SMALL, "quiet"))]]) if arrow.label else ""
+        cell = _cell(Span(arrow.label, SMALL, "quiet"), inside=False)
+        label = _table([[cell]]) if arrow.label else ""
         return _arrow(arrow, "value", label, arrow.label or "value")
 
     def _gradient_arrow(self, arrow: Arrow) -> str:
         norm = "" if arrow.norm is None else f"{self.words['norm']} {write_number(arrow.norm)}"
         texts = [arrow.label, _shortened(arrow.rule) if self.formulas else "", norm]
         # Into an op passes what stands in the box that it comes from.
-        rows = [[_cell(Span(text, SMALL, "orange"))] for text in texts if text]
+        rows = [[_cell(Span(text, SMALL, "orange"), inside=False)] for text in texts if text]
         label = _table(rows) if rows and arrow.tail not in self.graph.tensors else ""
         tooltip = f"∂L: {arrow.rule or 'G'}, {norm or self.words['none yet']}"
         # Written from the input on, as the layout runs, with the arrow's head where it starts.
@@ -446,11 +447,14 @@ class Span(NamedTuple):
     bold: bool = False
 
 
-def _cell(span: Span, background: str = "", width: float = 0.0) -> str:
-    """A cell of a table. Its width is our own measure, since the engine may lack the glyphs."""
+def _cell(span: Span, background: str = "", width: float = 0.0, *, inside: bool = True) -> str:
+    """A cell of a table, inside a box or on an arrow.
+
+    Its width is our own measure, since the engine may lack the glyphs.
+    """
     fill = f' BGCOLOR="{SHADES[background]}"' if background else ""
     # An engine without the glyphs takes Chinese for narrow, and would begin it in the middle.
-    aside = ' ALIGN="LEFT"' if has_wide(span.text) else ""
+    aside = ' ALIGN="LEFT"' if inside and has_wide(span.text) else ""
     return f'<TD WIDTH="{max(width, _measured(span)):.0f}"{fill}{aside}>{_font(span)}</TD>'
 
 
