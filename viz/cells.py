@@ -13,7 +13,8 @@ from matplotlib.collections import QuadMesh
 from matplotlib.colorbar import Colorbar
 from matplotlib.colors import Colormap
 
-from viz.figures import NEUTRAL, figure_of, plain, width_of
+from viz.figures import NEUTRAL, figure_of, plain
+from viz.wording import width_of
 
 Array = npt.NDArray[Any]
 

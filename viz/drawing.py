@@ -202,7 +202,7 @@ def draw_graph(
         formulas: write the equation of each op, and the rule at each gradient.
         order: number the ops and leaves as backward visits them.
         collapse: scopes to draw as one box; see `read_graph`.
-        max_nodes: how many boxes at most; those nearest to the root are kept.
+        max_nodes: how many boxes at most; those that were computed last are kept.
         parameters: a tensor, an object with a method `parameters()`, or several of them, that are
             told apart.
         variables: such as `globals()`; tensors without a name are called as they are there.
@@ -284,6 +284,9 @@ class _Writer:
         self.order = order
         self.words = words
         self.kept_less = False  # whether anything was found not to be kept
+        notes = {box.gradient_note for box in graph.tensors.values()}
+        has_run = not notes <= {"none yet", "constant"}
+        self.unknown = words["none" if "none" in notes else "not kept" if has_run else "none yet"]
 
     def lines(self) -> Iterator[str]:
         """All statements."""
@@ -352,7 +355,7 @@ class _Writer:
         # Into an op passes what stands in the box that it comes from.
         rows = [[_cell(Span(text, SMALL, "orange"), inside=False)] for text in texts if text]
         label = _table(rows) if rows and arrow.tail not in self.graph.tensors else ""
-        tooltip = f"∂L: {arrow.rule or 'G'}, {norm or self.words['none yet']}"
+        tooltip = f"∂L: {arrow.rule or 'G'}, {norm or self.unknown}"
         # Written from the input on, as the layout runs, with the arrow's head where it starts.
         ends = replace(arrow, tail=arrow.head, head=arrow.tail)
         look = {"dir": "back", "weight": "0"} | _look(arrow.norm)

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
-from unicodedata import east_asian_width
 from weakref import WeakSet
 
 import matplotlib
@@ -33,6 +32,7 @@ from numpy.typing import ArrayLike
 from minigrad.notation import visible
 from viz.colours import DARK, LIGHT, diverging, mixed
 from viz.files import write_whole
+from viz.wording import width_of
 
 __all__ = ["FORMATS", "Picture", "axes_for", "new_axes", "new_picture", "rendered", "save_figure"]
 
@@ -137,11 +137,6 @@ def readable(word: object, columns: int = 16) -> str:
     while width_of(text) > columns - 1:
         text = text[:-1]
     return text + "…"
-
-
-def width_of(text: str) -> int:
-    """How wide a text is, in Latin letters; a Chinese character is as wide as two."""
-    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def words_of(texts: Mapping[str, Mapping[str, str]], language: str) -> Mapping[str, str]:

@@ -1,7 +1,7 @@
 """A recorded graph read as boxes and arrows: what a drawing, a page or a text shows of it.
 
 Reading changes nothing and computes no gradient that backward did not compute: what was not kept
-is said to be so. How boxes and arrows are drawn is told in `drawing` and `outline`.
+is said to be so. How boxes and arrows are drawn is told in `drawing` and `text`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from minigrad import Tensor
-from minigrad.equations import Names, argument_names
+from minigrad.equations import Formula, Names, argument_names
 from minigrad.graph import Node, history
 from minigrad.joint import JointPrimitive
 from minigrad.notation import summarise, visible
@@ -141,7 +141,7 @@ def read_graph(
         root: the tensor that the graph leads to, often the loss; its shape may be any.
         collapse: scopes to draw as one box each: names (`head 0`), paths (`block/head 0`) or
             patterns of them (`head *`). Equal ones in the same place become one box.
-        max_nodes: how many boxes there may be; those nearest to the root are kept.
+        max_nodes: how many boxes there may be; those that were computed last are kept.
         parameters: a tensor, an object with a method `parameters()`, or several of them, that are
             told apart.
         variables: such as `globals()`; tensors without a name are called as they are there.
@@ -256,7 +256,7 @@ class _Reader:
         return graph
 
     def _within(self, max_nodes: int) -> list[Node]:
-        """The ops nearest to the root, as many as make no more than so many boxes."""
+        """The ops that were computed last, as many as make no more than so many boxes."""
         boxes = {self.root}
         for i, node in enumerate(self.made):
             leaves = [x for x in node.inputs if isinstance(x, Node) and x.primitive is None]
@@ -301,9 +301,12 @@ class _Reader:
         group = self.groups.get(node)
         inputs = [(i, x) for i, x in enumerate(node.inputs) if isinstance(x, Node)]
         tails = [self._tensor_box(graph, x) for _, x in inputs]
-        head = self._op_box(graph, node) if group is None else self._fold_box(graph, group)
+        equation = self.names.equation(node) if group is None else None
+        if group is None:
+            head = self._op_box(graph, node, equation)
+        else:
+            head = self._fold_box(graph, group)
         result = self._tensor_box(graph, node)
-        equation = self.names.equation(node) if gradients and group is None else None
         rules = equation.rules if equation else {}
         arguments = _arguments(node)
         for (i, parent), tail in zip(inputs, tails, strict=True):
@@ -397,12 +400,11 @@ class _Reader:
         # With the graph still alive, it may have been this backward that ran, or another.
         return "not kept" if node.kept is None else "none"
 
-    def _op_box(self, graph: Graph, node: Node) -> str:
+    def _op_box(self, graph: Graph, node: Node, equation: Formula | None) -> str:
         assert node.primitive is not None
         key, _ = self._key((node,))
         pairs = zip(_arguments(node), node.inputs, strict=True)
         numbers = tuple([(name, x) for name, x in pairs if not isinstance(x, Node)])
-        equation = self.names.equation(node)
         name = visible(node.primitive.name, Names.LONGEST)
         formula = str(equation.forward) if equation else f"{name}(…)"
         if not self.names.is_expression(node):

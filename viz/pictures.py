@@ -31,9 +31,9 @@ from viz.figures import (
     set_ticks,
     set_title,
     set_words,
-    width_of,
     words_of,
 )
+from viz.wording import width_of
 
 __all__ = ["attention_map", "softmax_jacobian"]
 

@@ -5,7 +5,6 @@ Neither needs a layout engine. What is shown is read in `graph`.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 from itertools import count
 
@@ -13,7 +12,7 @@ from minigrad.notation import visible
 from viz.colours import KINDS, SHADES
 from viz.folding import nested
 from viz.graph import REST, Arrow, Graph, TensorBox
-from viz.wording import WORDS, write_number, write_shape
+from viz.wording import WORDS, width_of, write_number, write_shape
 
 __all__ = ["mermaid", "outline"]
 
@@ -39,12 +38,12 @@ def outline(graph: Graph, language: str = "en") -> str:
         ├ x  (2,)    leaf        ∂L none yet
     """
     rows = list(_Tree(graph, WORDS[language]).rows())
-    widths = [max([_columns(cell) for cell in column]) for column in zip(*rows, strict=True)]
+    widths = [max([width_of(cell) for cell in column]) for column in zip(*rows, strict=True)]
     return "\n".join([_aligned(row, widths) for row in rows])
 
 
 def _aligned(row: Row, widths: list[int]) -> str:
-    cells = [c + " " * (width - _columns(c)) for c, width in zip(row, widths, strict=True)]
+    cells = [c + " " * (width - width_of(c)) for c, width in zip(row, widths, strict=True)]
     return "  ".join(cells).rstrip()
 
 
@@ -110,12 +109,6 @@ class _Tree:
         if box.norm is None:
             return f"∂L {self.words[box.gradient_note]}"
         return f"∂L {self.words['norm']} {write_number(box.norm)}"
-
-
-def _columns(text: str) -> int:
-    """How wide a terminal shows a text."""
-    wide = sum([unicodedata.east_asian_width(c) in "WF" for c in text])
-    return len(text) + wide - sum([unicodedata.combining(c) > 0 for c in text])
 
 
 # ------------------------------------------------------------------------------------------ Mermaid

@@ -1,10 +1,12 @@
-"""How numbers, shapes and the few words in a drawing are written, in English and in Chinese."""
+"""How numbers, shapes and the few words in a drawing are written, in English and in Chinese, and
+how wide a text is."""
 
 from __future__ import annotations
 
 import math
+from unicodedata import combining, east_asian_width
 
-__all__ = ["WORDS", "write_number", "write_shape"]
+__all__ = ["WORDS", "width_of", "write_number", "write_shape"]
 
 WORDS = {
     "en": {
@@ -74,3 +76,12 @@ def write_shape(shape: tuple[int, ...], words: dict[str, str] = WORDS["en"]) -> 
     ('(3, 4)', 'scalar')
     """
     return str(shape) if shape else words["scalar"]
+
+
+def width_of(text: str) -> int:
+    """How wide a text is, in Latin letters; a Chinese character is as wide as two.
+
+    >>> width_of("猫 eats"), width_of("e\u0301")
+    (7, 1)
+    """
+    return sum([0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text])

@@ -263,6 +263,14 @@ def test_constants_have_no_gradient_to_be_missing(engine: str) -> None:
     assert Picture.of(draw_graph(out)).named("c").texts == ["c", "(2,)", "3", "5"]
 
 
+def test_a_gradient_that_was_not_kept_is_not_said_to_be_still_to_come(engine: str) -> None:
+    x = leaf([1.0, 2.0], name="x")
+    y = x * 2
+    y.sum().backward()
+    lines = Picture.of(draw_graph(y)).of_kind("gradient")
+    assert {line.tooltip.split(", ")[-1] for line in lines} == {"not kept"}
+
+
 def test_what_was_not_kept_is_said_with_the_way_to_keep_it(engine: str) -> None:
     hint = "what is not kept can be had by recording under minigrad.trace()"
     picture = Picture.of(draw_graph(attention(is_traced=False)))
