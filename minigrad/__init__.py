@@ -65,6 +65,7 @@ from minigrad.ops.shaping import (
     tril,
 )
 from minigrad.primitive import PRIMITIVES, Primitive, primitive
+from minigrad.stepper import BackwardSteps, step_backward
 from minigrad.symbol import Symbol
 from minigrad.tape import grad
 from minigrad.tensor import Tensor
@@ -73,6 +74,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "PRIMITIVES",
+    "BackwardSteps",
     "Formula",
     "GradcheckError",
     "Primitive",
@@ -151,6 +153,7 @@ __all__ = [
     "squeeze",
     "stack",
     "std",
+    "step_backward",
     "subtract",
     "sum",
     "swapaxes",

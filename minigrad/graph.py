@@ -62,6 +62,13 @@ class Node:
         line = f", made in {self.line[0]}, line {self.line[1]}" if self.line else ""
         return f"{what}{name} of shape {self.shape}{line}"
 
+    def passes_to(self, position: int) -> bool:
+        """Whether backward passes a gradient on to the input at `position`."""
+        parent = self.inputs[position]
+        if self.primitive is None or self.primitive.rules[position] is None:
+            return False
+        return isinstance(parent, Node) and parent.requires_grad
+
     def switched(self, requires_grad: bool) -> Node:
         """The node of the same leaf from now on; what was recorded with this one stays as it was.
 
@@ -114,3 +121,15 @@ def leading_to(targets: set[Node], behind: list[Node]) -> set[Node]:
         if any(type(parent) is Node and parent in wanted for parent in node.inputs):
             wanted.add(node)
     return wanted
+
+
+def kept_values(nodes: Iterable[Node]) -> dict[Node, ndarray]:
+    """The entries of the tensors that the records of these nodes kept: inputs and results."""
+    values: dict[Node, ndarray] = {}
+    for node in nodes:
+        for kept in (node.kept, node.trace):
+            for place, array in kept.items() if isinstance(kept, dict) else ():
+                if isinstance(array, ndarray) and isinstance(place, int) and place >= 0:
+                    origin = node.inputs[place] if place < len(node.inputs) else node
+                    values[origin] = array
+    return values

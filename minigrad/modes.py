@@ -25,6 +25,12 @@ class Watcher:
     def recorded(self, op: Any, inputs: Any, options: dict[str, Any], result: Any) -> None:
         """`op` has just made `result` of `inputs`."""
 
+    def entered(self, node: Any, upstream: Any) -> None:
+        """The gradient of `node` is complete, and the walk goes on from there."""
+
+    def fitting(self, node: Any, position: int, made: Any) -> None:
+        """What the rule of `node` for its input at `position` made has another shape or dtype."""
+
     def passed(self, node: Any, position: int, upstream: Any, contribution: Any) -> None:
         """The rule of `node` for its input at `position` made `contribution` of `upstream`."""
 

@@ -260,6 +260,23 @@ def summarise(array: Any) -> Summary:
     return Summary(values.size, low, high, mean, norm, zeros, nan, values.size - finite.size - nan)
 
 
+def write_number(x: float) -> str:
+    """Three digits, as short as they come; whole numbers of up to six as they are.
+
+    >>> [write_number(x) for x in (0.0, -0.12345, 12345.6, 30522.0, 1e-30, math.inf, math.nan)]
+    ['0', '−0.123', '1.23e4', '30522', '1e−30', '∞', 'NaN']
+    """
+    if math.isnan(x):
+        return "NaN"
+    if math.isinf(x):
+        return "∞" if x > 0 else "−∞"
+    if x == int(x) and abs(x) < 1e6:
+        return f"{int(x)}".replace("-", "−")
+    text = f"{x:.3g}"
+    mantissa, e, exponent = text.partition("e")
+    return (mantissa + (f"e{int(exponent)}" if e else "")).replace("-", "−")
+
+
 def write_tensor(t: Any) -> str:
     """One line on a tensor: name, shape, dtype, values or range, norm, and the op it is from."""
     name = f" {t.name!r}" if t.name else ""

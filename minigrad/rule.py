@@ -14,6 +14,7 @@ from numpy import ndarray
 
 from minigrad.graph import Node
 from minigrad.memory import Variable
+from minigrad.modes import Watcher
 
 if TYPE_CHECKING:
     from minigrad.primitive import Primitive
@@ -67,7 +68,14 @@ class Rule:
             "(out); the op's own options stand after a *."
         )
 
-    def pull(self, upstream: Any, node: Node, position: int, like: Variable | None) -> Any:
+    def pull(
+        self,
+        upstream: Any,
+        node: Node,
+        position: int,
+        like: Variable | None,
+        watchers: Sequence[Watcher] = (),
+    ) -> Any:
         """What the rule passes on to the input at `position`; with `like`, run on tensors."""
         kept: Any = node.kept
         if self.bare:
@@ -83,6 +91,8 @@ class Rule:
             and contribution.dtype is parent.dtype
         ):
             return contribution
+        for watcher in watchers:
+            watcher.fitting(node, position, contribution)
         return self.fit(contribution, node, position)
 
     def _run(self, upstream: Any, node: Node, position: int, like: Variable | None) -> Any:

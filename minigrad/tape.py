@@ -66,24 +66,28 @@ def walk(  # noqa: C901 - one loop, told in one piece
     release: bool,
     targets: set[Node] | None = None,
     like: Variable | None = None,
+    watchers: Sequence[modes.Watcher] | None = None,
 ) -> dict[Node, Any]:
     """Goes back from the seeds, always on to the youngest node, and returns gradients.
 
     A node is older than all its users, so its gradient is complete when its turn comes.
     Returned are the gradients of the targets, or of all leaves and whatever else is retained.
     They are arrays; with `like` they are tensors, and the walk itself is recorded. With
-    `release`, what was kept is let go on the way.
+    `release`, what was kept is let go on the way. The mode's watchers watch, if no others are
+    given.
     """
     wanted = None if targets is None else leading_to(targets, history(seeds))
     pending = {node.serial: (node, seed) for node, seed in seeds.items()}
     youngest = sorted(-serial for serial in pending)  # a heap
-    watchers = _mode().watchers
+    watchers = _mode().watchers if watchers is None else watchers
     found: dict[Node, Any] = {}
     while youngest:
         node, upstream = pending.pop(-heappop(youngest))
         op = node.primitive
         if node.hooks:
             upstream = node.hooked(upstream)
+        for watcher in watchers:
+            watcher.entered(node, upstream)
         if node in targets if targets is not None else op is None or node.retain:
             found[node] = upstream
         if op is None or (wanted is not None and wanted.isdisjoint(node.inputs)):
@@ -99,12 +103,12 @@ def walk(  # noqa: C901 - one loop, told in one piece
             rule = op.rules[position]
             if rule is None or (wanted is not None and parent not in wanted):
                 continue
-            contribution = rule.pull(upstream, node, position, like)
+            contribution = rule.pull(upstream, node, position, like, watchers)
             for watcher in watchers:
                 watcher.passed(node, position, upstream, contribution)
             serial = parent.serial
             if serial in pending:
-                contribution = _add(pending[serial][1], contribution)
+                contribution = add(pending[serial][1], contribution)
             else:
                 heappush(youngest, -serial)
             pending[serial] = parent, contribution
@@ -115,7 +119,8 @@ def walk(  # noqa: C901 - one loop, told in one piece
     return found
 
 
-def _add(before: Any, contribution: Any) -> Any:
+def add(before: Any, contribution: Any) -> Any:
+    """The sum of two gradients of one tensor; an array, where they have no axes too."""
     total = before + contribution
     return np.asarray(total) if isinstance(total, np.generic) else total  # 0-d sums are scalars
 
@@ -125,7 +130,7 @@ _delivery = threading.Lock()  # two threads may deliver to the same leaf
 
 def backward(root: Variable, gradient: Any = None, *, retain_graph: bool = False) -> None:
     """Adds the derivative of (root · gradient).sum() to `.grad` of every leaf behind `root`."""
-    seeds = {_recorded(root, "backward()"): _seed(root, gradient)}
+    seeds = seeded(root, gradient, "backward()")
     watchers = _mode().watchers
     for watcher in watchers:
         watcher.began(root, *seeds.values())
@@ -183,7 +188,7 @@ def grad(
         seed: Any = _seed(root, weight)
         if like is not None:
             seed = weight if isinstance(weight, Variable) else root._wrap(seed.copy())
-        seeds[node] = _add(seeds[node], seed) if node in seeds else seed
+        seeds[node] = add(seeds[node], seed) if node in seeds else seed
     release = not (create_graph if retain_graph is None else retain_graph)
     targets = {x._node for x in wanted if x._node is not None}
     with modes.enable_grad() if create_graph else modes.no_grad():
@@ -201,6 +206,11 @@ def _answer(x: Variable, found: dict[Node, Any], position: int, allow_unused: bo
     if isinstance(total, Variable):
         return total._twin()
     return None if total is None else x._wrap(total.copy())
+
+
+def seeded(root: Variable, gradient: Any, call: str) -> dict[Node, Array]:
+    """Where a walk from `root` starts, and with what; `call` names itself in its errors."""
+    return {_recorded(root, call): _seed(root, gradient)}
 
 
 def _recorded(root: Variable, call: str) -> Node:

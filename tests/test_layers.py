@@ -39,8 +39,8 @@ def imported_by(source: str) -> set[str]:
 @pytest.mark.parametrize("path", ENGINE, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_engine_imports_numpy_and_the_standard_library_only(path: Path) -> None:
     foreign = imported_by(path.read_text(encoding="utf-8")) - set(sys.stdlib_module_names)
-    # A notebook shows a tensor as a picture, which `_repr_html_` imports when it is asked for one.
-    allowed = {"minigrad", "numpy"} | ({"viz"} if path.name == "tensor.py" else set())
+    # A notebook shows a tensor, or a log of steps, as viz draws it when `_repr_html_` is called.
+    allowed = {"minigrad", "numpy"} | ({"viz"} if path.name in ("tensor.py", "steps.py") else set())
     assert foreign <= allowed
 
 

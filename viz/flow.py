@@ -31,7 +31,7 @@ from viz.figures import (
     spaced,
     words_of,
 )
-from viz.graph import contribution, passes_to
+from viz.graph import contribution
 
 __all__ = ["gradient_flow"]
 
@@ -271,7 +271,7 @@ def _positions(node: Node) -> dict[Node, list[int]]:
     """The inputs that an op passes a gradient to, and in which positions each of them stands."""
     positions: dict[Node, list[int]] = {}
     for position, parent in enumerate(node.inputs):
-        if passes_to(node, position):
+        if node.passes_to(position):
             positions.setdefault(parent, []).append(position)
     return positions
 

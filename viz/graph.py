@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from minigrad import Tensor
 from minigrad.equations import Formula, Names, argument_names
-from minigrad.graph import Node, history
+from minigrad.graph import Node, history, kept_values
 from minigrad.joint import JointPrimitive
 from minigrad.notation import summarise, visible
 from viz.folding import Group, Scope, fold, scopes_of
@@ -185,7 +185,7 @@ def contribution(node: Node, position: int) -> Array | None:
     if op is None or node.grad is None or kept is None:
         return None
     rule = op.rules[position]
-    if rule is None or not passes_to(node, position):
+    if rule is None or not node.passes_to(position):
         return None
     again = copy.copy(node)
     again.kept = kept
@@ -197,14 +197,6 @@ def contribution(node: Node, position: int) -> Array | None:
                 again.kept["saved"] = op.forward(*arrays, **(node.options or {}))[1]
         passed: Array = rule.pull(node.grad, again, position, None)
     return passed
-
-
-def passes_to(node: Node, position: int) -> bool:
-    """Whether the op that made `node` passes a gradient to its input at `position`."""
-    parent = node.inputs[position]
-    if node.primitive is None or node.primitive.rules[position] is None:
-        return False
-    return isinstance(parent, Node) and parent.requires_grad
 
 
 def _flat(parameters: Any) -> Iterator[Tensor]:
@@ -226,7 +218,7 @@ class _Reader:
         self.order = {node: i for i, node in enumerate(visited, start=1)}
         self.made = [node for node in visited if node.primitive is not None]  # youngest first
         self.has_run = any(n.primitive is None and n.grad is not None for n in visited)
-        self.arrays = dict(_kept_values(self.made))
+        self.arrays = kept_values(self.made)
         self.scopes = scopes_of(self.made) or {root: ()}
         self.groups = fold(self.scopes, patterns)
         self.left_out: set[Node] = set()
@@ -313,7 +305,7 @@ class _Reader:
             rule = "" if group else str(rules.get(arguments[i], ""))
             argument = arguments[i] if len(inputs) > 1 and not group else ""
             self._enter(graph, node, i, (tail, head), argument)
-            if not gradients or tail == head or not passes_to(node, i):
+            if not gradients or tail == head or not node.passes_to(i):
                 continue
             passed = contribution(node, i)
             if group is None and tail in graph.tensors:
@@ -482,13 +474,3 @@ def _norm(gradient: Any) -> float | None:
     if summary.nan:
         return math.nan
     return math.inf if summary.inf else summary.norm if summary.size else 0.0
-
-
-def _kept_values(made: list[Node]) -> Iterator[tuple[Node, Array]]:
-    """The tensors whose entries some record kept, with these."""
-    for node in made:
-        for kept in (node.kept, node.trace):
-            for place, array in kept.items() if isinstance(kept, dict) else ():
-                if isinstance(array, np.ndarray) and isinstance(place, int) and place >= 0:
-                    origin = node.inputs[place] if place < len(node.inputs) else node
-                    yield origin, array

@@ -3,8 +3,9 @@ how wide a text is."""
 
 from __future__ import annotations
 
-import math
 from unicodedata import combining, east_asian_width
+
+from minigrad.notation import write_number
 
 __all__ = ["WORDS", "width_of", "write_number", "write_shape"]
 
@@ -50,23 +51,6 @@ WORDS = {
         "scalar": "标量",
     },
 }
-
-
-def write_number(x: float) -> str:
-    """Three digits, as short as they come; whole numbers of up to six as they are.
-
-    >>> [write_number(x) for x in (0.0, -0.12345, 12345.6, 30522.0, 1e-30, math.inf, math.nan)]
-    ['0', '−0.123', '1.23e4', '30522', '1e−30', '∞', 'NaN']
-    """
-    if math.isnan(x):
-        return "NaN"
-    if math.isinf(x):
-        return "∞" if x > 0 else "−∞"
-    if x == int(x) and abs(x) < 1e6:
-        return f"{int(x)}".replace("-", "−")
-    text = f"{x:.3g}"
-    mantissa, e, exponent = text.partition("e")
-    return (mantissa + (f"e{int(exponent)}" if e else "")).replace("-", "−")
 
 
 def write_shape(shape: tuple[int, ...], words: dict[str, str] = WORDS["en"]) -> str:

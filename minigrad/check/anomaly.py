@@ -20,14 +20,14 @@ class _Anomaly(modes.Watcher):
         file, line = modes.user_line()
         if result._node is not None:
             result._node.line = file, line
-        fault = _new_fault([*inputs, *options.values()], result)
+        fault = new_fault([*inputs, *options.values()], result)
         if fault:
             raise FloatingPointError(
                 f"{op} made the first {fault}; none of it went in. {file}, line {line}"
             )
 
     def passed(self, node: Any, position: int, upstream: Any, contribution: Any) -> None:
-        fault = _new_fault([upstream], contribution)
+        fault = new_fault([upstream], contribution)
         if fault:
             name = node.primitive.input_names[0 if node.primitive.many else position]
             raise FloatingPointError(
@@ -51,7 +51,7 @@ def detect_anomaly() -> modes.Switch:
     return modes.watch(_Anomaly())
 
 
-def _new_fault(before: Iterable[Any], after: Any) -> str | None:
+def new_fault(before: Iterable[Any], after: Any) -> str | None:
     """The first of the faults of the result that none of the inputs had, or a NaN before it."""
     earlier = set().union(*[_faults(value) for value in before])
     if "infinity" in earlier:

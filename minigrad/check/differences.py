@@ -8,7 +8,7 @@ an upstream of ones hides mistakes (the rows of a softmax sum to 1 whatever its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,11 +24,15 @@ Function = Callable[..., Any]
 
 
 class GradcheckError(AssertionError):
-    """A gradient that is wrong, or that cannot be checked; `report` has the details."""
+    """A gradient that is wrong, or that cannot be checked; `report` has the details.
 
-    def __init__(self, report: Report) -> None:
+    `steps` is the log up to the rule that is wrong, where a backward was stepped through.
+    """
+
+    def __init__(self, report: Report, steps: Any = None) -> None:
         super().__init__(str(report))
         self.report = report
+        self.steps = steps
 
 
 @dataclass
@@ -237,22 +241,22 @@ class _Check:
             values[i] = Tensor(self.points[i], True, name=self.given[i].name)
         return values
 
-    def value(self) -> Array:
-        """All results at the present point, in one row."""
+    def value(self) -> tuple[Array, Array]:
+        """All results at the present point in one row, and how large numbers were on the way."""
         with enable_grad(), np.errstate(invalid="ignore"):  # it may itself be a gradient
             outputs = _several(self.fn(*self.tensors()))
         rows = [np.ravel(np.asarray(out)).astype(np.float64) for out in outputs]
-        # Rounding on the way to an entry may be as large as that of its tensor's largest one.
-        largest = [np.abs(row).max(initial=0.0, where=np.isfinite(row)) for row in rows]
-        self.scale = np.repeat(largest, [row.size for row in rows])
-        return np.concatenate(rows) if rows else np.zeros(0)
+        if not rows:
+            return np.zeros(0), np.zeros(0)
+        scales = [np.full(row.size, largest_of(row)) for row in rows]
+        return np.concatenate(rows), np.concatenate(scales)
 
     def run(self) -> Report:
         report = Report()
         if any(x.dtype != np.float64 for x in (self.given[i] for i in self.places)):
             report.notes.append("checked on float64 copies of the inputs")
-        base = self.value()
-        again = [self.value() for _ in range(10)]
+        base, _ = self.value()
+        again = [self.value()[0] for _ in range(10)]
         if not all(np.array_equal(base, value, equal_nan=True) for value in again):
             return Report(problem=_RANDOM)
         if np.isnan(base).any():
@@ -268,7 +272,7 @@ class _Check:
             )
             return report
         for place in self.places:
-            found = self.compare(place, base, upstream, analytic[place])
+            found = self.compare(place, upstream, analytic[place])
             if place in missing and not found.ok:
                 row = found.numeric[0]
                 worst = row.flat[int(np.abs(row).argmax())]
@@ -307,63 +311,111 @@ class _Check:
         behind = {i: (leaf._node, graph) for i, leaf in zip(self.places, leaves, strict=True)}
         return {i: np.array(found) for i, found in rows.items()}, behind, missing
 
-    def compare(self, place: int, base: Array, upstream: Array, analytic: Array) -> InputReport:
-        point = self.points[place]
-        numeric = np.zeros_like(analytic)
-        noise = np.zeros_like(analytic)
-        wrong, kinks = np.zeros(analytic.shape, bool), np.zeros(analytic.shape, bool)
-        for index in np.ndindex(point.shape):
-            slopes = self.slopes(point, index, base, upstream)
-            at = (slice(None), *index)
-            numeric[at], noise[at], left, right, kink = slopes
-            value = analytic[at]
-            size = np.maximum(np.abs(value), np.abs(numeric[at]))
-            off = ~(np.abs(value - numeric[at]) <= self.rtol * size + self.atol + noise[at])
-            slack = self.rtol * size + self.atol + np.abs(right - left) * 1e-3
-            between = (value >= np.minimum(left, right) - slack) & (
-                value <= np.maximum(left, right) + slack
-            )
-            kinks[at] = kink
-            wrong[at] = np.where(kink, ~between, off)
-        return InputReport(
-            place, self.given[place].name or "", analytic, numeric, noise, wrong, kinks
+    def compare(self, place: int, upstream: Array, analytic: Array) -> InputReport:
+        found = compare_entries(
+            self.value,
+            self.points[place],
+            upstream,
+            analytic,
+            eps=self.eps,
+            rtol=self.rtol,
+            atol=self.atol,
         )
+        found.position, found.name = place, self.given[place].name or ""
+        return found
 
-    def slopes(
-        self, point: Array, index: tuple[int, ...], base: Array, upstream: Array
-    ) -> tuple[Array, Array, Array, Array, Array]:
-        """For each seed: central slope, its noise, the slopes on either side, and if it kinks."""
-        before = point[index]
-        step = self.eps * max(1.0, abs(float(before)))
-        rows: dict[int, Array] = {}
-        moved: dict[int, float] = {0: float(before)}
-        rows[0] = base
-        for k in (-2, -1, 1, 2):
-            point[index] = before + k * step
-            moved[k] = float(point[index])
-            rows[k] = self.value()
-        point[index] = before
 
-        def slope(a: int, b: int) -> Array:
-            with np.errstate(invalid="ignore"):  # inf − inf: no slope there
-                change = rows[b] - rows[a]
-            change = np.where(rows[a] == rows[b], 0.0, change)  # equal infinities included
-            result: Array = upstream @ change / (moved[b] - moved[a])
-            return result
+def largest_of(row: Array) -> float:
+    """Rounding on the way to an entry may be as large as that of its tensor's largest one."""
+    return float(np.abs(row).max(initial=0.0, where=np.isfinite(row)))
 
-        central, wide = slope(-1, 1), slope(-2, 2)
-        touched = (rows[-1] != rows[1]) * self.scale
-        rounding = np.abs(upstream) @ touched * (2 * np.finfo(np.float64).eps / step)
-        left, right = slope(-1, 0), slope(0, 1)
-        jump, wide_jump = np.abs(right - left), np.abs(slope(0, 2) - slope(-2, 0))
-        size = np.abs(left) + np.abs(right)
-        # A smooth function's jump doubles with the step; a kink's stays.
-        kink = (jump > 1e-3 * size) & (jump > 100 * rounding)
-        # Beside a kink, the slope goes on as it is on one side of the point and not on the other.
-        bends = np.abs(left - slope(-2, -1)), np.abs(slope(1, 2) - right)
-        one_sided = np.minimum(*bends) < 0.1 * np.maximum(*bends)
-        kink &= (wide_jump < 1.5 * jump) | one_sided
-        return central, rounding + np.abs(central - wide), left, right, kink
+
+def compare_entries(
+    value: Callable[[], tuple[Array, Array]],
+    point: Array,
+    upstream: Array,
+    analytic: Array,
+    *,
+    entries: Iterable[tuple[int, ...]] | None = None,
+    eps: float = 1e-5,
+    rtol: float = 1e-6,
+    atol: float = 0.0,
+) -> InputReport:
+    """Gradients at the entries of one array against central differences there.
+
+    Args:
+        value: the results at the present `point` in one row, and for each how large numbers were
+            on the way to it; `point` is moved, entry by entry, and put back.
+        upstream, analytic: one row per seed, of the results, and of the gradients (as `point`).
+        entries: those to look at; by default all. Of the others the gradient is taken for right.
+        eps, rtol, atol: as for `gradcheck`.
+    """
+    numeric = analytic.astype(np.float64)
+    noise = np.zeros(analytic.shape)
+    wrong, kinks = np.zeros(analytic.shape, bool), np.zeros(analytic.shape, bool)
+    base = value()[0]
+    rounded = np.finfo(analytic.dtype).eps
+    for index in np.ndindex(point.shape) if entries is None else entries:
+        slopes = _slopes(value, point, index, base, upstream, eps, rounded)
+        at = (slice(None), *index)
+        numeric[at], noise[at], left, right, kink = slopes
+        found = analytic[at]
+        size = np.maximum(np.abs(found), np.abs(numeric[at]))
+        off = ~(np.abs(found - numeric[at]) <= rtol * size + atol + noise[at])
+        slack = rtol * size + atol + np.abs(right - left) * 1e-3
+        between = (found >= np.minimum(left, right) - slack) & (
+            found <= np.maximum(left, right) + slack
+        )
+        kinks[at] = kink
+        wrong[at] = np.where(kink, ~between, off)
+    return InputReport(0, "", analytic, numeric, noise, wrong, kinks)
+
+
+def _slopes(
+    value: Callable[[], tuple[Array, Array]],
+    point: Array,
+    index: tuple[int, ...],
+    base: Array,
+    upstream: Array,
+    eps: float,
+    rounded: float,
+) -> tuple[Array, Array, Array, Array, Array]:
+    """For each seed: central slope, its noise, the slopes on either side, and if it kinks."""
+    before = point[index]
+    step = eps * max(1.0, abs(float(before)))
+    rows: dict[int, Array] = {}
+    moved: dict[int, float] = {0: float(before)}
+    rows[0] = base
+    for k in (-2, -1, 1, 2):
+        point[index] = before + k * step
+        moved[k] = float(point[index])
+        rows[k], scale = value()
+    point[index] = before
+
+    def slope(a: int, b: int) -> Array:
+        with np.errstate(invalid="ignore"):  # inf − inf: no slope there
+            change = rows[b] - rows[a]
+        change = np.where(rows[a] == rows[b], 0.0, change)  # equal infinities included
+        result: Array = upstream @ change / (moved[b] - moved[a])
+        return result
+
+    central, wide = slope(-1, 1), slope(-2, 2)
+    touched = (rows[-1] != rows[1]) * scale
+    rounding = np.abs(upstream) @ touched * (2 * np.finfo(np.float64).eps / step)
+    left, right = slope(-1, 0), slope(0, 1)
+    jump, wide_jump = np.abs(right - left), np.abs(slope(0, 2) - slope(-2, 0))
+    size = np.abs(left) + np.abs(right)
+    # A smooth function's jump doubles with the step; a kink's stays.
+    kink = (jump > 1e-3 * size) & (jump > 100 * rounding)
+    # Beside a kink, the slope goes on as it is on one side of the point and not on the other.
+    bends = np.abs(left - slope(-2, -1)), np.abs(slope(1, 2) - right)
+    one_sided = np.minimum(*bends) < 0.1 * np.maximum(*bends)
+    kink &= (wide_jump < 1.5 * jump) | one_sided
+    noise = rounding + np.abs(central - wide)
+    if rounded > np.finfo(np.float64).eps:  # the gradient itself was rounded on its way
+        terms = np.abs(upstream) @ np.abs(rows[1] - rows[-1]) / (moved[1] - moved[-1])
+        noise += 32 * rounded * (terms + np.abs(upstream) @ touched)
+    return central, noise, left, right, kink
 
 
 def _what_they_share(found: InputReport, leaf: Node, graph: list[Node]) -> str:
