@@ -6,27 +6,25 @@ What is shown is read in `graph`, how it is laid out stands in `layout`. A `Draw
 
 from __future__ import annotations
 
-import html
 import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from itertools import count
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import graphviz
 import numpy as np
 
 from minigrad import Tensor
 from minigrad.graph import Node
-from minigrad.notation import Summary, summarise, visible
-from viz.colours import KINDS, LEVELS, SHADES, TWINS
+from minigrad.notation import Summary, summarise
+from viz import dot
+from viz.colours import LEVELS, SHADES, TWINS
 from viz.files import write_whole
-from viz.folding import Scope, nested
+from viz.folding import Scope
 from viz.graph import REST, Array, Arrow, Fold, Graph, OpBox, TensorBox, read_graph
-from viz.layout import DrawingError, check_format, has_wide, lay_out, text_width
+from viz.layout import DrawingError, check_format, lay_out, text_width
 from viz.text import mermaid, outline
 from viz.wording import WORDS, write_number, write_shape
 
@@ -42,25 +40,6 @@ WIDEST = {"none": 0, "summary": 6, "full": 24}
 
 LONGEST_FORMULA = 56
 """In characters; the rest of a longer formula is shown where the pointer rests."""
-
-LONGEST_TOOLTIP = 2_000
-"""In characters; dot reads no more than 16,384 between two quotes."""
-
-SIZE, SMALL = 11, 9
-"""Of text, in points."""
-
-
-# Each kind of box has a shape of its own as well as its colours.
-BOXES = {
-    "leaf": ("box", "filled"),
-    "parameter": ("box3d", "filled"),
-    "constant": ("note", "filled"),
-    "intermediate": ("box", "filled,rounded"),
-    "root": ("box", "filled,rounded"),
-    "op": ("ellipse", "filled"),
-    "fold": ("folder", "filled"),
-    "rest": ("box", "dashed"),
-}
 
 
 PICTURES = ("svg", "png", "pdf", "dot", "json")
@@ -242,17 +221,17 @@ def draw_graph(
         graph_attr={"rankdir": direction, "bgcolor": SHADES["paper"], "class": "minigrad"}
         | {"nodesep": "0.25", "ranksep": "0.35", "fontname": fontname, "fontsize": "13"}
         | {"fontcolor": SHADES["ink"], "pad": "0.15"},
-        node_attr={"fontname": fontname, "fontsize": str(SIZE), "fontcolor": SHADES["ink"]}
+        node_attr={"fontname": fontname, "fontsize": str(dot.SIZE), "fontcolor": SHADES["ink"]}
         | {"margin": "0.08,0.04", "height": "0.2"},
-        edge_attr={"fontname": fontname, "fontsize": str(SMALL), "fontcolor": SHADES["quiet"]}
+        edge_attr={"fontname": fontname, "fontsize": str(dot.SMALL), "fontcolor": SHADES["quiet"]}
         | {"color": SHADES["ink"], "arrowsize": "0.7"},
     )
     drawing.body += writer.lines()
-    rows = [[_cell(Span(title, 13, bold=True))]] if title else []
+    rows = [[dot.cell(dot.Span(title, 13, bold=True))]] if title else []
     if writer.kept_less:
-        rows.append([_cell(Span(WORDS[language]["hint"], SMALL, "quiet"))])
+        rows.append([dot.cell(dot.Span(WORDS[language]["hint"], dot.SMALL, "quiet"))])
     if rows:
-        drawing.attr(label=_table(rows), labelloc="t" if title else "b")
+        drawing.attr(label=dot.table(rows), labelloc="t" if title else "b")
     drawing.graph, drawing.language = graph, language
     return drawing
 
@@ -295,7 +274,7 @@ class _Writer:
         boxes += [(box.scope, self._tensor(box)) for box in graph.tensors.values()]
         boxes += [(box.scope, self._op(box)) for box in graph.ops.values()]
         boxes += [(box.scope, self._fold(box)) for box in graph.folds.values()]
-        yield from _clustered(boxes)
+        yield from dot.clustered(boxes)
         if graph.left_out:
             yield self._rest(graph.left_out)
         yield from map(self._value_arrow, graph.values)
@@ -304,62 +283,68 @@ class _Writer:
     def _tensor(self, box: TensorBox) -> str:
         shape = write_shape(box.shape, self.words)
         dtype = "" if box.dtype == np.float64 else f" {box.dtype}"
-        about = [Span(box.label, bold=True), Span(f"{shape}{dtype}", SMALL, "quiet")]
+        about = [dot.Span(box.label, bold=True), dot.Span(f"{shape}{dtype}", dot.SMALL, "quiet")]
         if box.mark:
-            about.insert(1, Span(box.mark, SIZE, "quiet"))
-        rows = [[_heading(*self._visited(box.order), *about)]]
+            about.insert(1, dot.Span(box.mark, dot.SIZE, "quiet"))
+        rows = [[dot.heading(*self._visited(box.order), *about)]]
         if self.values != "none":
             rows += self._numbers(box.value, self.values, self.words["not kept"])
         if self.gradients != "none" and box.gradient_note != "constant":
             note = self.words.get(box.gradient_note, "")
             known = self._numbers(box.gradient, self.gradients, note)
-            sign = _cell(Span("∂L", SMALL, "orange", bold=True))
-            rows.append([_nested([[sign, _nested(known)]])])
+            sign = dot.cell(dot.Span("∂L", dot.SMALL, "orange", bold=True))
+            rows.append([dot.stacked([[sign, dot.stacked(known)]])])
         tooltip = f"{box.label}: {self.words[box.kind]}, {shape}, {box.dtype}"
-        return _box(box.key, box.kind, _table(rows), tooltip)
+        return dot.box(box.key, box.kind, dot.table(rows), tooltip)
 
     def _op(self, box: OpBox) -> str:
-        rows = [[_heading(*self._visited(box.order), Span(box.name, bold=True))]]
+        rows = [[dot.heading(*self._visited(box.order), dot.Span(box.name, bold=True))]]
         if self.formulas:
-            rows.append([_cell(Span(_shortened(box.formula), SMALL))])
+            rows.append([dot.cell(dot.Span(_shortened(box.formula), dot.SMALL))])
         else:
             numbers = [f"{name} = {write_number(x)}" for name, x in box.numbers]
-            rows += [[_cell(Span(text, SMALL, "quiet"))] for text in numbers]
+            rows += [[dot.cell(dot.Span(text, dot.SMALL, "quiet"))] for text in numbers]
         where = f" ({os.path.basename(box.line[0])}:{box.line[1]})" if box.line else ""
-        return _box(box.key, "op", _table(rows), f"{box.name}: {box.formula}{where}")
+        return dot.box(box.key, "op", dot.table(rows), f"{box.name}: {box.formula}{where}")
 
-    def _visited(self, order: int | None) -> list[Span]:
+    def _visited(self, order: int | None) -> list[dot.Span]:
         """When backward comes here, where that is wanted."""
-        return [Span(f"{order}.", SIZE, "orange", bold=True)] if self.order and order else []
+        return (
+            [dot.Span(f"{order}.", dot.SIZE, "orange", bold=True)] if self.order and order else []
+        )
 
     def _fold(self, box: Fold) -> str:
         times = f" × {box.times}" if box.times > 1 else ""
         inside = self.words["fold"].format(box.ops, box.tensors)
-        rows = [[_cell(Span(box.label + times, bold=True))], [_cell(Span(inside, SMALL, "quiet"))]]
-        return _box(box.key, "fold", _table(rows), f"{box.label}{times}: {inside}")
+        rows = [
+            [dot.cell(dot.Span(box.label + times, bold=True))],
+            [dot.cell(dot.Span(inside, dot.SMALL, "quiet"))],
+        ]
+        return dot.box(box.key, "fold", dot.table(rows), f"{box.label}{times}: {inside}")
 
     def _rest(self, count: int) -> str:
         said = self.words["rest"].format(f"{count:,}")
         more = self.words["rest more"]
-        rows = [[_cell(Span(f"… {said}"))], [_cell(Span(more, SMALL, "quiet"))]]
-        return _box(REST, "rest", _table(rows), f"{said}; {more}")
+        rows = [[dot.cell(dot.Span(f"… {said}"))], [dot.cell(dot.Span(more, dot.SMALL, "quiet"))]]
+        return dot.box(REST, "rest", dot.table(rows), f"{said}; {more}")
 
     def _value_arrow(self, arrow: Arrow) -> str:
-        cell = _cell(Span(arrow.label, SMALL, "quiet"), inside=False)
-        label = _table([[cell]]) if arrow.label else ""
-        return _arrow(arrow, "value", label, arrow.label or "value")
+        cell = dot.cell(dot.Span(arrow.label, dot.SMALL, "quiet"), inside=False)
+        label = dot.table([[cell]]) if arrow.label else ""
+        return dot.arrow(arrow.tail, arrow.head, "value", label, arrow.label or "value")
 
     def _gradient_arrow(self, arrow: Arrow) -> str:
         norm = "" if arrow.norm is None else f"{self.words['norm']} {write_number(arrow.norm)}"
         texts = [arrow.label, _shortened(arrow.rule) if self.formulas else "", norm]
         # Into an op passes what stands in the box that it comes from.
-        rows = [[_cell(Span(text, SMALL, "orange"), inside=False)] for text in texts if text]
-        label = _table(rows) if rows and arrow.tail not in self.graph.tensors else ""
+        rows = [
+            [dot.cell(dot.Span(text, dot.SMALL, "orange"), inside=False)] for text in texts if text
+        ]
+        label = dot.table(rows) if rows and arrow.tail not in self.graph.tensors else ""
         tooltip = f"∂L: {arrow.rule or 'G'}, {norm or self.unknown}"
         # Written from the input on, as the layout runs, with the arrow's head where it starts.
-        ends = replace(arrow, tail=arrow.head, head=arrow.tail)
         look = {"dir": "back", "weight": "0"} | _look(arrow.norm)
-        return _arrow(ends, "gradient", label, tooltip, **look)
+        return dot.arrow(arrow.head, arrow.tail, "gradient", label, tooltip, **look)
 
     # ------------------------------------------------------------------------------------ numbers
 
@@ -368,11 +353,13 @@ class _Writer:
         self.kept_less |= array is None and note == self.words["not kept"]
         if array is None or array.size == 0:
             said = note if array is None else self.words["empty"]
-            return [[_cell(Span(said, SMALL, "quiet"))]]
+            return [[dot.cell(dot.Span(said, dot.SMALL, "quiet"))]]
         columns = array.shape[-1] if array.ndim else 1
         if array.size <= LARGEST[detail] and columns <= WIDEST[detail]:
             return [[_entries(array)]]
-        return [[_cell(Span(text, SMALL))] for text in self._statistics(summarise(array))]
+        return [
+            [dot.cell(dot.Span(text, dot.SMALL))] for text in self._statistics(summarise(array))
+        ]
 
     def _statistics(self, s: Summary) -> Iterator[str]:
         words = self.words
@@ -406,20 +393,20 @@ def _entries(array: Array) -> str:
     finite = np.abs(values[np.isfinite(values)])
     largest = float(finite.max()) if finite.size else 0.0
     leading = values.shape[:-2]
-    width = max([text_width(f"{write_number(x)} ", SMALL) for x in values.flat])
+    width = max([text_width(f"{write_number(x)} ", dot.SMALL) for x in values.flat])
     rows: list[list[str]] = []
     for index in np.ndindex(leading):
         if leading:
-            rows.append([_cell(Span(f"[{', '.join(map(str, index))}]", SMALL, "quiet"))])
+            rows.append([dot.cell(dot.Span(f"[{', '.join(map(str, index))}]", dot.SMALL, "quiet"))])
         matrix = np.atleast_2d(values[index])
         rows += [[_entry(x, largest, width) for x in row] for row in matrix.tolist()]
-    return _nested(rows, spacing=1)
+    return dot.stacked(rows, spacing=1)
 
 
 def _entry(x: float, largest: float, width: float) -> str:
     share = x / largest if largest and math.isfinite(x) else 0.0
     background = f"cell {round(LEVELS * share)}" if math.isfinite(x) else "paper"
-    return _cell(Span(write_number(x), SMALL), background=background, width=width)
+    return dot.cell(dot.Span(write_number(x), dot.SMALL), background=background, width=width)
 
 
 def _look(norm: float | None) -> dict[str, str]:
@@ -436,116 +423,6 @@ def _look(norm: float | None) -> dict[str, str]:
 
 def _shortened(formula: str) -> str:
     return formula if len(formula) <= LONGEST_FORMULA else formula[: LONGEST_FORMULA - 1] + "…"
-
-
-# --------------------------------------------------------------------------------- pieces of DOT
-
-
-class Span(NamedTuple):
-    """Some text in one font."""
-
-    text: str
-    size: int = SIZE
-    colour: str = "ink"
-    bold: bool = False
-
-
-def _cell(span: Span, background: str = "", width: float = 0.0, *, inside: bool = True) -> str:
-    """A cell of a table, inside a box or on an arrow.
-
-    Its width is our own measure, since the engine may lack the glyphs.
-    """
-    fill = f' BGCOLOR="{SHADES[background]}"' if background else ""
-    # An engine without the glyphs takes Chinese for narrow, and would begin it in the middle.
-    aside = ' ALIGN="LEFT"' if inside and has_wide(span.text) else ""
-    return f'<TD WIDTH="{max(width, _measured(span)):.0f}"{fill}{aside}>{_font(span)}</TD>'
-
-
-def _heading(*spans: Span) -> str:
-    """Texts side by side, which stay together in the middle of a wide box."""
-    cells = "".join(map(_cell, spans))
-    width = sum(map(_measured, spans)) + 2 * len(spans)
-    frame = 'BORDER="0" CELLBORDER="0" CELLPADDING="1" CELLSPACING="0" FIXEDSIZE="TRUE"'
-    return f'<TD><TABLE {frame} WIDTH="{width:.0f}" HEIGHT="17"><TR>{cells}</TR></TABLE></TD>'
-
-
-def _measured(span: Span) -> float:
-    return text_width(f"{span.text} ", span.size * (1.06 if span.bold else 1.0))
-
-
-def _font(span: Span) -> str:
-    text = f"<B>{_escaped(span.text)}</B>" if span.bold else _escaped(span.text)
-    return f'<FONT POINT-SIZE="{span.size}" COLOR="{SHADES[span.colour]}">{text}</FONT>'
-
-
-def _table(rows: list[list[str]], spacing: int = 0) -> str:
-    """An HTML-like label; graphviz takes it for one since it stands in angle brackets."""
-    body = "".join([f"<TR>{''.join(row)}</TR>" for row in rows])
-    return (
-        f'<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="1" CELLSPACING="{spacing}">{body}</TABLE>>'
-    )
-
-
-def _nested(rows: list[list[str]], spacing: int = 0) -> str:
-    return f"<TD>{_table(rows, spacing)[1:-1]}</TD>"
-
-
-def _escaped(text: str) -> str:
-    """Text inside a label, where &, < and > would be markup, and \\G the name of the graph."""
-    return html.escape(visible(text)).replace("\\", "\\\\") or " "
-
-
-def _box(key: str, kind: str, label: str, tooltip: str) -> str:
-    (shape, style), (fill, line) = BOXES[kind], KINDS[kind]
-    attributes = {
-        "label": label,
-        "shape": shape,
-        "style": style,
-        "fillcolor": SHADES[fill],
-        "color": SHADES[line],
-        "class": kind,
-        "tooltip": tooltip,
-    }
-    if kind == "root":
-        attributes["peripheries"] = "2"
-    if shape == "box3d":
-        attributes["margin"] = "0.14,0.1"  # its front would cut off the top line
-    return f"\t{key} {_listed(attributes)}\n"
-
-
-def _arrow(arrow: Arrow, kind: str, label: str, tooltip: str, **look: str) -> str:
-    attributes = {"class": kind, "tooltip": tooltip, **look}
-    if label:
-        attributes |= {"label": label, "labeltooltip": tooltip}
-    return f"\t{arrow.tail} -> {arrow.head} {_listed(attributes)}\n"
-
-
-def _listed(attributes: dict[str, str]) -> str:
-    """Attributes as DOT: a table as it is, anything else as a quoted string."""
-    items = []
-    for name, value in attributes.items():
-        is_label = name == "label"
-        items.append(f"{name}={value if is_label else _quoted(value)}")
-    return f"[{' '.join(items)}]"
-
-
-def _quoted(text: str) -> str:
-    """What is shown where the pointer rests. Engines read entities in it, and escapes twice."""
-    shown = visible(text, LONGEST_TOOLTIP)
-    escaped = html.escape(shown, quote=False).replace("\\", 4 * "\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
-def _clustered(boxes: list[tuple[Scope, str]]) -> Iterator[str]:
-    """The boxes of each scope inside its cluster, and clusters inside clusters."""
-    numbers = count()
-    for step, text in nested(boxes):
-        if step == "open":
-            label = _table([[_cell(Span(text, SIZE, "quiet", bold=True))]])
-            look = f'style="rounded,dashed" color="{SHADES["quiet"]}" class="scope"'
-            yield f"\tsubgraph cluster_{next(numbers)} {{\n\tgraph [label={label} {look}]\n"
-        else:
-            yield text if step == "box" else "\t}\n"
 
 
 # ------------------------------------------------------------------------------------- the picture
