@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from viz.laboratory import figure_bytes, laboratory_figure, laboratory_page
     from viz.layout import DrawingError
     from viz.pictures import attention_map, softmax_jacobian
+    from viz.step_page import step_page
     from viz.text import mermaid, outline
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "read_graph",
     "save_figure",
     "softmax_jacobian",
+    "step_page",
 ]
 
 _HOMES = {
@@ -46,6 +48,7 @@ _HOMES = {
     "text": ("mermaid", "outline"),
     "panels": (),
     "pictures": ("attention_map", "softmax_jacobian"),
+    "step_page": ("step_page",),
 }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from minigrad.graph import Node
 
-__all__ = ["Group", "Scope", "fold", "nested", "scopes_of"]
+__all__ = ["Group", "Scope", "common", "fold", "nested", "scopes_of"]
 
 Scope = tuple[str, ...]
 
@@ -37,7 +37,7 @@ def nested(boxes: list[tuple[Scope, str]]) -> Iterator[tuple[str, str]]:
 
     inside: Scope = ()
     for scope, box in sorted(boxes, key=place):
-        shared = len(_common(inside, scope))
+        shared = len(common(inside, scope))
         yield from [("close", "")] * (len(inside) - shared)
         yield from [("open", name) for name in scope[shared:]]
         yield "box", box
@@ -55,13 +55,14 @@ def scopes_of(made: list[Node]) -> dict[Node, Scope]:
         scopes[node] = node.scope
         for x in node.inputs:
             if isinstance(x, Node) and x.primitive is None:
-                scopes[x] = _common(scopes.get(x, node.scope), node.scope)
+                scopes[x] = common(scopes.get(x, node.scope), node.scope)
                 if x.name and not x.requires_grad:
                     scopes[x] = ()
     return scopes
 
 
-def _common(one: Scope, other: Scope) -> Scope:
+def common(one: Scope, other: Scope) -> Scope:
+    """The scopes that two share, outermost first."""
     shared = 0
     while shared < min(len(one), len(other)) and one[shared] == other[shared]:
         shared += 1

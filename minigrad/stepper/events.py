@@ -162,6 +162,10 @@ def _listed(x: Any) -> Any:
         return [x.op, options, *[_listed(part) for part in x.inputs]]
     if isinstance(x, (tuple, list)):
         return ["tuple", {}, *[_listed(part) for part in x]]
+    if isinstance(x, slice):
+        return ["slice", {}, x.start, x.stop, x.step]
+    if x is Ellipsis:
+        return ["ellipsis", {}]
     if isinstance(x, np.generic):
         x = x.item()
     plain = x is None or isinstance(x, (bool, int)) or (isinstance(x, float) and math.isfinite(x))

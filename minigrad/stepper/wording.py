@@ -154,9 +154,18 @@ def brief(taken: Snapshot, texts: Texts) -> str:
 
 def remarks(event: Event, language: str = "en") -> list[str]:
     """What is worth noticing at an event, and what finite differences say, a line each."""
-    texts = texts_of(language)
-    found = [_noticed(note, event, texts) for note in event.notes]
-    return found + ([_judged(event.verdict, texts)] if event.verdict else [])
+    verdict = judged(event, language)
+    return [*noticed(event, language), *([verdict] if verdict else [])]
+
+
+def noticed(event: Event, language: str = "en") -> list[str]:
+    """What is worth noticing at an event, a line each."""
+    return [_noticed(note, event, texts_of(language)) for note in event.notes]
+
+
+def judged(event: Event, language: str = "en") -> str:
+    """What finite differences say of a contribution; empty if nothing."""
+    return _judged(event.verdict, texts_of(language)) if event.verdict else ""
 
 
 def _noticed(note: Note, event: Event, texts: Texts) -> str:
