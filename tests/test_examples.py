@@ -37,6 +37,32 @@ CLAIMS = {
     ],
     "06_who_starves": ["matmul", "(3, 3)", "W_V does not"],
     "07_the_laboratory": ["1.98", "4.01", "8.04", "0.49", "0.79", "0.90", "0.32", "0.39", "0.38"],
+    "08_stepping_cat_eats_fish": [
+        "∂L/∂scaled = weights ⊙ (G − Σ G ⊙ weights): norm 0.495",
+        "each row sums to 0",
+        "All 7 contributions agree",
+        "to the last bit",
+    ],
+    "09_used_three_times": [
+        "1/3  ∂L/∂x = G ",
+        "3/3  ∂L/∂x = G ⊙ x",
+        "sum over axis 0 brings (2, 3)",
+    ],
+    "10_lock_step": [
+        "25 of 32 rows are saturated",
+        "∂L/∂scaled         2.3e-05",
+        "as a whole, lives",
+    ],
+    "11_find_the_nan": ["the first NaN on the way back", "nan = 0.0 · (-inf)"],
+}
+
+
+# The pages that a lesson leaves in the folder it is run in.
+PAGES = {
+    "08_stepping_cat_eats_fish": ["08_stepping_cat_eats_fish.html"],
+    "09_used_three_times": ["09_used_three_times.html"],
+    "10_lock_step": ["10_random.html", "10_real_head.html"],
+    "11_find_the_nan": ["11_find_the_nan.html"],
 }
 
 
@@ -64,11 +90,14 @@ RUN = [
 
 
 @pytest.mark.parametrize("path", RUN)
-def test_a_lesson_says_what_it_promises(path: Path) -> None:
-    result = run(path)
+def test_a_lesson_says_what_it_promises(path: Path, tmp_path: Path) -> None:
+    result = run(path, cwd=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
     missing = [claim for claim in CLAIMS[path.stem] if claim not in result.stdout]
     assert not missing, result.stdout
+    left = sorted(tmp_path.iterdir())
+    assert [page.name for page in left] == PAGES.get(path.stem, [])
+    assert all(page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>") for page in left)
 
 
 @pytest.mark.parametrize("path", RUN)
