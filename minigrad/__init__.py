@@ -65,7 +65,7 @@ from minigrad.ops.shaping import (
     tril,
 )
 from minigrad.primitive import PRIMITIVES, Primitive, primitive
-from minigrad.stepper import BackwardSteps, step_backward
+from minigrad.stepper import BackwardSteps, debugging, step_backward
 from minigrad.symbol import Symbol
 from minigrad.tape import grad
 from minigrad.tensor import Tensor
@@ -92,6 +92,7 @@ __all__ = [
     "cos",
     "cross_entropy",
     "cumsum",
+    "debugging",
     "detect_anomaly",
     "divide",
     "divide_or_zero",

@@ -45,10 +45,13 @@ class _Share(Rule):
             with enable_grad():
                 out = op.composed(*inputs, **options)
             return grad(out, inputs[position], upstream, create_graph=True)[0]
-        if "gradients" not in kept:
+        # Of this upstream: another thread may be going through the same node with its own.
+        made = kept.get("gradients")
+        if made is None or made[0] is not upstream:
             arrays = [kept[place] for place in self.places]
-            kept["gradients"] = op.joint(upstream, kept["saved"], *arrays, **options)
-        return kept["gradients"][position]
+            made = upstream, op.joint(upstream, kept["saved"], *arrays, **options)
+            kept["gradients"] = made
+        return made[1][position]
 
 
 class JointPrimitive(Primitive):

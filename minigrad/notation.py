@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from string import ascii_letters
 from typing import Any, NamedTuple
+from unicodedata import combining, east_asian_width
 
 import numpy as np
 
@@ -275,6 +276,15 @@ def write_number(x: float) -> str:
     text = f"{x:.3g}"
     mantissa, e, exponent = text.partition("e")
     return (mantissa + (f"e{int(exponent)}" if e else "")).replace("-", "−")
+
+
+def width_of(text: str) -> int:
+    """How wide a text is, in Latin letters; a Chinese character is as wide as two.
+
+    >>> width_of("猫 eats"), width_of("e\u0301")
+    (7, 1)
+    """
+    return sum([0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text])
 
 
 def write_tensor(t: Any) -> str:

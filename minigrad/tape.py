@@ -122,7 +122,9 @@ def walk(  # noqa: C901 - one loop, told in one piece
 def add(before: Any, contribution: Any) -> Any:
     """The sum of two gradients of one tensor; an array, where they have no axes too."""
     total = before + contribution
-    return np.asarray(total) if isinstance(total, np.generic) else total  # 0-d sums are scalars
+    if isinstance(total, np.generic):  # 0-d sums are scalars
+        total = np.asarray(total)
+    return total if total.dtype is before.dtype else total.astype(before.dtype)
 
 
 _delivery = threading.Lock()  # two threads may deliver to the same leaf
@@ -235,7 +237,7 @@ def _seed(root: Variable, gradient: Any) -> Array:
         return np.ones(shape, dtype)
     seed = gradient._data if isinstance(gradient, Variable) else np.asarray(gradient)
     if seed.shape == shape and seed.dtype == dtype:
-        return seed
+        return seed.copy()  # a rule may change what it is given; the user's array stays as it is
     if seed.shape != shape or seed.dtype.kind not in "biuf":
         raise ValueError(
             f"gradient has shape {seed.shape} and dtype {seed.dtype}; the tensor has {shape} and "

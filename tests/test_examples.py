@@ -37,13 +37,13 @@ CLAIMS = {
     ],
     "06_who_starves": ["matmul", "(3, 3)", "W_V does not"],
     "07_the_laboratory": ["1.98", "4.01", "8.04", "0.49", "0.79", "0.90", "0.32", "0.39", "0.38"],
-    "08_stepping_cat_eats_fish": [
+    "08_stepping": [
         "∂L/∂scaled = weights ⊙ (G − Σ G ⊙ weights): norm 0.495",
         "each row sums to 0",
         "All 7 contributions agree",
         "to the last bit",
     ],
-    "09_used_three_times": [
+    "09_accumulation": [
         "1/3  ∂L/∂x = G ",
         "3/3  ∂L/∂x = G ⊙ x",
         "sum over axis 0 brings (2, 3)",
@@ -59,8 +59,8 @@ CLAIMS = {
 
 # The pages that a lesson leaves in the folder it is run in.
 PAGES = {
-    "08_stepping_cat_eats_fish": ["08_stepping_cat_eats_fish.html"],
-    "09_used_three_times": ["09_used_three_times.html"],
+    "08_stepping": ["08_stepping.html"],
+    "09_accumulation": ["09_accumulation.html"],
     "10_lock_step": ["10_random.html", "10_real_head.html"],
     "11_find_the_nan": ["11_find_the_nan.html"],
 }

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from viz.laboratory import figure_bytes, laboratory_figure, laboratory_page
     from viz.layout import DrawingError
     from viz.pictures import attention_map, softmax_jacobian
-    from viz.step_page import step_page
+    from viz.stepping import step_page
     from viz.text import mermaid, outline
 
 __all__ = [
@@ -48,7 +48,7 @@ _HOMES = {
     "text": ("mermaid", "outline"),
     "panels": (),
     "pictures": ("attention_map", "softmax_jacobian"),
-    "step_page": ("step_page",),
+    "stepping": ("step_page",),
 }
 
 

@@ -82,7 +82,7 @@ def _arrows(shown: Mapping[str, StepNode]) -> Iterator[str]:
 def _scopes(steps: BackwardSteps) -> dict[str, Scope]:
     """Where each tensor stands; a leaf, inside all scopes that its users share."""
     scopes: dict[str, Scope] = {}
-    for node in reversed(steps.nodes.values()):
+    for node in reversed(list(steps.nodes.values())):
         if node.op:
             scopes[node.key] = node.scope
         for key in node.inputs:

@@ -24,6 +24,7 @@ from markupsafe import Markup
 
 from minigrad.notation import visible
 from minigrad.stepper import BackwardSteps
+from minigrad.stepper.storage import written_json
 from minigrad.stepper.wording import judged, noticed, sentence
 from viz.colours import DARK, LIGHT
 from viz.files import write_whole
@@ -225,7 +226,7 @@ def _left_out(logs: list[dict[str, Any]], boxes: int, words: Mapping[str, Any]) 
 
 def _inert(data: Any) -> str:
     """JSON that can stand inside a `<script>` element: nothing in it ends or begins one."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = written_json(data)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text

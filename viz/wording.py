@@ -3,9 +3,7 @@ how wide a text is."""
 
 from __future__ import annotations
 
-from unicodedata import combining, east_asian_width
-
-from minigrad.notation import write_number
+from minigrad.notation import width_of, write_number
 
 __all__ = ["WORDS", "width_of", "write_number", "write_shape"]
 
@@ -60,12 +58,3 @@ def write_shape(shape: tuple[int, ...], words: dict[str, str] = WORDS["en"]) -> 
     ('(3, 4)', 'scalar')
     """
     return str(shape) if shape else words["scalar"]
-
-
-def width_of(text: str) -> int:
-    """How wide a text is, in Latin letters; a Chinese character is as wide as two.
-
-    >>> width_of("猫 eats"), width_of("e\u0301")
-    (7, 1)
-    """
-    return sum([0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text])

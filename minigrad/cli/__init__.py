@@ -106,6 +106,7 @@ def _register(name: str, help_line: str) -> None:
 _register("vanish", "Watch what happens to the gradients of attention without the 1/√d_k.")
 _register("check", "Check every gradient rule, or those in a file of yours, by finite differences.")
 _register("draw", "Run a script and draw its graph, with the gradients of its backward.")
+_register("step", "Run a script and step through its backward pass, forwards and backwards.")
 _register("examples", "List the lessons, run one, or copy them out.")
 
 

@@ -4,8 +4,6 @@ Reads the options, runs the script, and finds the tensor that is meant. How a gr
 drawn is decided in `viz`.
 """
 
-import contextlib
-import io
 import math
 import os
 import sys
@@ -21,8 +19,8 @@ import typer
 
 from minigrad import Tensor
 from minigrad.cli import Language, LanguageOption, fail, printable
-from minigrad.cli.examples import all_examples, matching_examples
-from minigrad.cli.script import run_script
+from minigrad.cli.examples import lesson_named, run_lesson
+from minigrad.cli.script import run_script, too_late
 from minigrad.graph import Node, history
 from minigrad.modes import Tracer
 from viz.drawing import Drawing, draw_graph, format_of
@@ -223,10 +221,9 @@ def draw(
         variables = run_script(path, arguments or [], tracer)
     else:
         lesson, _, name = example.partition(":")
-        path = _lesson(lesson)
+        path = lesson_named(lesson)
         tracer = DrawingTracer(draw_tensor, at, name)
-        with contextlib.redirect_stdout(io.StringIO()):
-            variables = run_script(path, ["--language", language], tracer)
+        variables = run_lesson(path, language, tracer)
     drawing = _drawn(path, variables, tracer)
     if target is None:
         typer.echo(drawing.outline())
@@ -260,7 +257,7 @@ def _drawn(path: Path, variables: dict[str, Any], tracer: DrawingTracer) -> Draw
     if tracer.drawing is None and not tracer.problem:
         count, last = tracer.backwards, tracer.before
         if last or tracer.at > count > 0:
-            fail(f"{path} {_too_late(count, last, tracer.name)}")
+            fail(f"{path} {too_late(count, last, tracer.name)}")
         if not tracer.name:
             names = ", ".join(key for key, x in variables.items() if isinstance(x, Tensor))
             hint = f"; its variables are {names}" if names else ""
@@ -268,14 +265,6 @@ def _drawn(path: Path, variables: dict[str, Any], tracer: DrawingTracer) -> Draw
             fail(f"{path} calls backward() {where}: name a tensor, as in {path}:NAME{hint}")
         tracer.draw_now(_left(path, variables, tracer), variables)
     return fail(tracer.problem) if tracer.drawing is None else tracer.drawing
-
-
-def _too_late(count: int, last: int, name: str) -> str:
-    """That there is no such backward, or none from there on that the tensor takes part in."""
-    until = last or count
-    part = f", and {name!r} takes part in none after number {until}" if until < count else ""
-    numbers = f"1 to {until}" if until > 1 else "1"
-    return f"calls backward() {count} time{'s' * (count > 1)}{part}; --at is {numbers}"
 
 
 def _parted(file: str) -> tuple[Path, str]:
@@ -288,14 +277,6 @@ def _parted(file: str) -> tuple[Path, str]:
             return Path(file[:end]), file[end + 1 :]
     start, _, name = file.partition(".py:")
     return (Path(f"{start}.py"), name) if name else (Path(file), "")
-
-
-def _lesson(name: str) -> Path:
-    known = all_examples()
-    found = matching_examples(name.replace("-", "_"), known)
-    if len(found) != 1:
-        fail(f"{name!r} is no lesson: choose from {', '.join(x.path.stem for x in known)}")
-    return found[0].path
 
 
 def _left(

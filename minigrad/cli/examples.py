@@ -6,13 +6,15 @@ run as the plain Python file that it is.
 """
 
 import ast
+import contextlib
+import io
 import os
 import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -20,7 +22,9 @@ from rich.table import Table
 from rich.text import Text
 
 import minigrad
+from minigrad import modes
 from minigrad.cli import Language, LanguageOption, fail
+from minigrad.cli.script import run_script
 from viz.files import write_whole
 
 HINTS = {
@@ -93,6 +97,26 @@ def matching_examples(name: str, known: Sequence[Example]) -> list[Example]:
     ]
 
 
+def lesson_named(name: str) -> Path:
+    """Return the file of the one lesson that a name means: `cat-eats-fish` too.
+
+    Raises:
+        typer.Exit: it means none, or several.
+    """
+    known = all_examples()
+    found = matching_examples(name.replace("-", "_"), known)
+    if len(found) != 1:
+        choices = ", ".join(example.path.stem for example in found or known)
+        fail(f"{name!r} names {'several lessons' if found else 'no lesson'}: choose from {choices}")
+    return found[0].path
+
+
+def run_lesson(path: Path, language: Language, watcher: modes.Watcher) -> dict[str, Any]:
+    """Run a lesson with somebody watching it, and none of what it prints; see `run_script`."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        return run_script(path, ["--language", language], watcher)
+
+
 def copy_examples(directory: Path, *, force: bool = False) -> list[Path]:
     """Copy the lessons and their data into a folder, and return the files written.
 
@@ -160,13 +184,8 @@ def _list(language: Language) -> None:
 
 
 def _run(name: str, language: Language) -> None:
-    known = all_examples()
-    found = matching_examples(name, known)
-    if len(found) != 1:
-        choices = ", ".join(example.path.stem for example in found or known)
-        fail(f"{name!r} names {'several lessons' if found else 'no lesson'}: choose from {choices}")
     # A lesson is run as a program of its own, so that it behaves as `python FILE` does.
-    command = [sys.executable, str(found[0].path), "--language", language]
+    command = [sys.executable, str(lesson_named(name)), "--language", language]
     environment = os.environ | {"PYTHONIOENCODING": f"{sys.stdout.encoding}:replace"}
     status = subprocess.run(command, env=environment, check=False).returncode
     raise typer.Exit(status if status >= 0 else 128 - status)

@@ -7,7 +7,7 @@ import contextvars
 import io
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from pkgutil import read_code
@@ -18,6 +18,10 @@ import typer
 
 from minigrad import modes
 from minigrad.cli import fail
+
+
+class Left(BaseException):
+    """Raised by a watcher to end the script that it watches, which has done nothing wrong."""
 
 
 def run_script(path: Path, arguments: Sequence[str], watcher: modes.Watcher) -> dict[str, Any]:
@@ -31,6 +35,7 @@ def run_script(path: Path, arguments: Sequence[str], watcher: modes.Watcher) -> 
     Raises:
         typer.Exit: there is no such file; or the script failed, and its own traceback was printed;
             or it ended itself with a status other than 0.
+        Left: the watcher did, and the script ended there.
     """
     if not os.path.isfile(path):
         fail(f"there is no file {str(path)!r}")
@@ -41,12 +46,22 @@ def run_script(path: Path, arguments: Sequence[str], watcher: modes.Watcher) -> 
         try:
             # In a context of its own, so that no mode of the script's outlives it.
             contextvars.copy_context().run(_execute, main, watcher)
+        except Left:
+            raise
         except SystemExit as end:
             _end_with(end.code)
         except BaseException as error:  # whatever it is, it is the script's
             _show(error)
             raise typer.Exit(130 if isinstance(error, KeyboardInterrupt) else 1) from None
     return dict(vars(main))
+
+
+def too_late(count: int, last: int = 0, name: str = "") -> str:
+    """Say that there is no such backward, or none after `last` that the tensor takes part in."""
+    until = last or count
+    part = f", and {name!r} takes part in none after number {until}" if until < count else ""
+    numbers = f"1 to {until}" if until > 1 else "1"
+    return f"calls backward() {count} time{'s' * (count > 1)}{part}; --at is {numbers}"
 
 
 def _execute(main: ModuleType, watcher: modes.Watcher) -> None:
@@ -84,6 +99,21 @@ def _world_of(main: ModuleType, argv: list[str], folder: str) -> Iterator[None]:
         sys.path[:], sys.excepthook = path, hook
         sys.modules["__main__"] = ours
         sys.modules.update(hidden)
+
+
+@contextmanager
+def imports_of(modules: Mapping[str, ModuleType]) -> Iterator[None]:
+    """While a script runs: `import` finds these modules, in whose place it may have its own."""
+    theirs = {name: sys.modules.get(name) for name in modules}
+    sys.modules.update(modules)
+    try:
+        yield
+    finally:
+        for name, module in theirs.items():
+            if module is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = module
 
 
 def _shadowed(folder: str) -> dict[str, ModuleType]:

@@ -1,11 +1,13 @@
 """One contribution of a backward pass against finite differences of the op that it went through.
 
 The op is run again on its inputs, in float64, with one entry moved a little; the slope of
-(upstream · result).sum() must be what the rule passed on.
+(upstream · result).sum() must be what the rule passed on. Where the graph is not in float64, or a
+result is infinite, the rule is run again too, so that both are asked about the same numbers.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 
 from minigrad.check.differences import InputReport, Report, compare_entries, largest_of
 from minigrad.graph import Node
+from minigrad.joint import JointPrimitive
 from minigrad.memory import Array
 from minigrad.stepper.events import Snapshot, Verdict
 
@@ -20,6 +23,8 @@ MOST = 64
 """Entries of one contribution that are looked at; of larger ones, a sample."""
 
 STEP = 1e-5
+
+_WIDE = np.dtype(np.float64)
 
 
 def check_edge(
@@ -30,31 +35,77 @@ def check_edge(
     taken: Callable[[Any], Snapshot],
 ) -> tuple[Verdict, Report | None]:
     """The verdict on what the op that made `node` passed to an input, and what is wrong if any."""
-    op, options = node.primitive, node.options or {}
+    op = node.primitive
     assert op is not None
     assert node.trace is not None
-    inputs = [node.trace[place] for place in range(len(node.inputs))]
-    widened = [_widened(x) for x in inputs]
-    point = widened[position] = np.array(widened[position], order="C")
+    given = [node.trace[place] for place in range(len(node.inputs))]
+    inputs = [_widened(x) for x in given]
+    options = {name: _widened(x) for name, x in (node.options or {}).items()}
+    point = inputs[position] = np.array(inputs[position], order="C")
 
     def value() -> tuple[Array, Array]:
-        row = np.ravel(op.apply(widened, options)).astype(np.float64)
+        row = np.ravel(op.apply(inputs, options)).astype(np.float64)
         return row, np.full(row.size, largest_of(row))
 
+    base, _ = value()
     entries = _chosen(contribution)
-    if np.isnan(value()[0]).any() or not np.isfinite(upstream).all():
+    if np.isnan(base).any() or not np.isfinite(upstream).all():
         entries = []  # there is no slope of what is not a number
-    rows = upstream.astype(np.float64).reshape(1, -1), contribution[None]
+    # An infinite result says nothing of the slope; what it sent back is left out on both sides.
+    weights = np.where(np.isfinite(base), np.ravel(upstream).astype(np.float64), 0.0)
+    analytic = contribution
+    is_wide = all(_widened(x) is x for x in given)
+    if entries and not (is_wide and np.isfinite(base).all()):
+        out = base.reshape(node.shape)
+        analytic = _passed_again(
+            node, position, weights.reshape(node.shape), [*inputs, out], options
+        )
+    rows = weights.reshape(1, -1), analytic[None]
     found = compare_entries(value, point, *rows, entries=entries, eps=STEP)
     found.position, found.name = position, node.inputs[position].name or ""
-    lost = ~np.isfinite(found.numeric)  # one step further, the op is not defined
+    # One step further the op may not be defined; and at an infinite result neither is its slope.
+    lost = ~np.isfinite(found.numeric)
+    if not np.isfinite(base).all():
+        lost |= ~np.isfinite(found.analytic)
+    # On its way to a small result an op may have rounded numbers as large as its inputs.
+    largest = max([largest_of(np.ravel(x)) for x in inputs if isinstance(x, np.ndarray)])
+    with np.errstate(invalid="ignore"):
+        error = np.abs(found.analytic - found.numeric)
+    rounding = 4 * np.finfo(np.float64).eps * largest * np.abs(weights).sum() / STEP
+    lost |= found.wrong & (error <= rounding)
     found.wrong[lost], found.noise[lost] = False, np.inf
     return _verdict(found, entries, taken), None if found.ok else Report(inputs=[found])
 
 
 def _widened(x: Any) -> Any:
-    is_float = isinstance(x, np.ndarray) and x.dtype.kind == "f"
-    return x.astype(np.float64) if is_float else x
+    """An array of narrower floats as float64, and float64 in the place of their dtype."""
+    if isinstance(x, np.ndarray):
+        return x.astype(np.float64) if x.dtype.kind == "f" and x.dtype != _WIDE else x
+    is_narrow = isinstance(x, (type, np.dtype)) and np.dtype(x).kind == "f"
+    return _WIDE if is_narrow else x
+
+
+def _passed_again(
+    node: Node, position: int, upstream: Array, kept: list[Any], options: dict[str, Any]
+) -> Array:
+    """What the rule makes of the same numbers in float64; it is given copies."""
+    op = node.primitive
+    assert op is not None
+    again = copy.copy(node)
+    again.options = options
+    again.inputs = [
+        Node(x.shape, _WIDE if x.dtype.kind == "f" else x.dtype, x.requires_grad)
+        if isinstance(x, Node)
+        else x
+        for x in node.inputs
+    ]
+    arrays = [x.copy() if isinstance(x, np.ndarray) else x for x in kept]
+    again.kept = dict(enumerate(arrays))
+    if isinstance(op, JointPrimitive):
+        again.kept["saved"] = op.forward(*arrays[:-1], **options)[1]
+    rule = op.rules[position]
+    assert rule is not None
+    return np.asarray(rule.pull(upstream, again, position, None))
 
 
 def _chosen(contribution: Array) -> list[tuple[int, ...]]:
@@ -64,8 +115,9 @@ def _chosen(contribution: Array) -> list[tuple[int, ...]]:
         flat = np.arange(size)
     else:
         largest = np.argsort(np.abs(contribution), axis=None)[-MOST // 4 :]
-        random = np.random.default_rng(0).choice(size, MOST, replace=False)
-        flat = np.unique([*largest, *random])[:MOST]
+        others = np.setdiff1d(np.arange(size), largest)
+        random = np.random.default_rng(0).choice(others, MOST - len(largest), replace=False)
+        flat = np.union1d(largest, random)
     return [tuple(map(int, np.unravel_index(i, contribution.shape))) for i in flat]
 
 
@@ -76,7 +128,8 @@ def _verdict(
     for index in entries:
         looked_at[index] = True
     numeric = np.where(looked_at, found.numeric[0], np.nan)
-    error = np.abs(found.analytic[0] - found.numeric[0])
+    with np.errstate(invalid="ignore"):
+        error = np.abs(found.analytic[0] - found.numeric[0])
     size = np.maximum(np.abs(found.analytic[0]), np.abs(found.numeric[0]))
     stands_out = looked_at & ((found.noise[0] < 1e-3 * size) | (found.noise[0] == 0))
     relative = np.where(stands_out, found.relative_error[0], -1.0)
@@ -92,6 +145,7 @@ def _verdict(
         worst=worst,
         absolute=float(error[worst]) if any_stands_out else 0.0,
         relative=float(relative[worst]) if any_stands_out else 0.0,
+        wrong=int(found.wrong[0].sum()),
         noisy=int((looked_at & ~stands_out).sum()),
         kinks=int(found.kinks[0].sum()),
     )

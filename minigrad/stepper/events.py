@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,12 +16,34 @@ import numpy as np
 from minigrad.equations import Names, argument_names, equations, formula
 from minigrad.graph import Node
 from minigrad.memory import Array
-from minigrad.notation import Summary, summarise, visible, write_name
+from minigrad.notation import Summary, summarise, visible, write_name, write_number
 from minigrad.primitive import Primitive
 from minigrad.symbol import KnownShape, Symbol
 
 KINDS = ("seed", "enter", "rule", "unbroadcast", "accumulate", "done")
 """Of events, in the order in which a tensor goes through them."""
+
+NODE_KINDS = ("leaf", "constant", "intermediate", "root")
+
+NOTES = {
+    "saturated": 2,  # rows, of how many
+    "dead": 2,  # units, of how many
+    "zeros": 2,  # entries, of how many
+    "shrunk": 1,  # factor
+    "grown": 1,
+    "nan": 0,  # the first on the way back
+    "inf": 0,
+    "-inf": 0,
+    "made nan": 0,  # the first of the forward
+    "made inf": 0,
+    "made -inf": 0,
+    "sums to 0": 1,  # the largest sum of a row
+    "does not sum to 0": 1,
+    "hook": 0,  # one replaced the gradient
+    "changed": 0,  # a rule changed the gradient in place after it was added up
+    "spoiled": 0,  # the rule changed its own upstream
+}
+"""The kinds of notes, and how many numbers belong to each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,6 +53,8 @@ class Snapshot:
     Attributes:
         shape, dtype: of the array.
         summary: its statistics.
+        typical_row: the median norm of a row, which no few rows can carry; of fewer than two axes,
+            the norm.
         values: its entries, which nobody can change; None in a log that keeps summaries only.
 
     >>> float(snapshot(np.array([3.0, 4.0])).norm)
@@ -40,14 +64,13 @@ class Snapshot:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     summary: Summary
+    typical_row: float
     values: Array | None
 
     @property
     def norm(self) -> float:
         """The root of the sum of squares; NaN or infinite if there are such entries."""
-        if self.summary.nan:
-            return math.nan
-        return math.inf if self.summary.inf else self.summary.norm if self.summary.size else 0.0
+        return _norm(self.summary)
 
     @property
     def nbytes(self) -> int:
@@ -71,7 +94,23 @@ def snapshot(array: Array, *, entries: bool = True) -> Snapshot:
     values = None
     if entries:  # on bytes, so that it cannot be made writeable again
         values = np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape)
-    return Snapshot(array.shape, array.dtype, summarise(array), values)
+    summary = summarise(array)
+    row = _typical_row(array) if array.ndim > 1 and array.size else _norm(summary)
+    return Snapshot(array.shape, array.dtype, summary, row, values)
+
+
+def _norm(summary: Summary) -> float:
+    if summary.nan:
+        return math.nan
+    return math.inf if summary.inf else summary.norm if summary.size else 0.0
+
+
+def _typical_row(array: Array) -> float:
+    with np.errstate(all="ignore"):  # looking at numbers shall not warn of them
+        values = np.abs(array.astype(np.float64))
+        # Divided by the largest, no square overflows or vanishes.
+        largest = values.max(initial=0.0, where=np.isfinite(values)) or 1.0
+        return float(np.median(np.linalg.norm(values / largest, axis=-1))) * float(largest)
 
 
 class Written(NamedTuple):
@@ -92,8 +131,12 @@ class Written(NamedTuple):
 class Equations:
     """The equations of one op, which are written when they are first asked for."""
 
-    def __init__(self, node: Node, names: Names, keys: dict[Node, str]) -> None:
+    def __init__(
+        self, node: Node, names: Names, keys: dict[Node, str], known: dict[Primitive, Any]
+    ) -> None:
+        """`known` collects the rules as their ops define them, for all nodes of a log."""
         self._given = node, names, keys
+        self._known = known
 
     @cached_property
     def forward(self) -> str:
@@ -109,7 +152,9 @@ class Equations:
         named, op = names.equation(node), node.primitive
         if named is None or op is None:
             return {}
-        general, trees = _general(op), _trees(node, keys)
+        if op not in self._known:
+            self._known[op] = _general(op)
+        general, trees = self._known[op], _trees(node, keys)
         rules = {}
         for position, argument in enumerate(argument_names(op, len(node.inputs))):
             if argument in named.rules:
@@ -128,7 +173,6 @@ class Recalled(Equations):
         self.__dict__.update(forward=forward, rules=rules)
 
 
-@lru_cache(maxsize=256)
 def _general(op: Primitive) -> dict[int, str]:
     """The rules as they are defined, whatever they are called with here."""
     try:
@@ -210,12 +254,7 @@ class StepNode:
 
 
 class Note(NamedTuple):
-    """Something worth noticing, as a kind and the numbers that belong to it.
-
-    `saturated` (rows, of), `dead` (units, of), `zeros` (entries, of), `shrunk` and `grown`
-    (factor), `nan`, `inf` and `-inf` (the first on the way back), `made nan` and so on (the first
-    of the forward), `sums to 0` (the largest sum of a row), `hook`, `changed`.
-    """
+    """Something worth noticing: a kind of `NOTES`, and the numbers that belong to it."""
 
     kind: str
     numbers: tuple[float, ...] = ()
@@ -231,7 +270,8 @@ class Verdict:
         checked, size: how many entries were looked at, and how many there are.
         worst: the index of the entry with the largest relative error that stands out of the noise.
         absolute, relative: the error there; 0 if none stands out.
-        noisy: entries whose slope drowns in rounding.
+        wrong: how many entries differences contradict; the log then ends there.
+        noisy: entries whose slope drowns in rounding, or does not exist.
         kinks: entries where the function has a kink.
     """
 
@@ -242,6 +282,7 @@ class Verdict:
     worst: tuple[int, ...]
     absolute: float
     relative: float
+    wrong: int
     noisy: int
     kinks: int
 
@@ -282,6 +323,12 @@ class Event:
     parts: int = 0
     notes: tuple[Note, ...] = ()
     verdict: Verdict | None = None
+
+    def __repr__(self) -> str:
+        what = self.equation if self.kind == "rule" else ""
+        what = what or f"∂L/∂{self.receiver}"
+        what += f", {self.part} of {self.parts}" if self.parts else ""
+        return f"<Event {self.index}, {self.kind}: {what}, norm {write_number(self.norm)}>"
 
     @property
     def op(self) -> str:

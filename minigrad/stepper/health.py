@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -45,9 +46,10 @@ class Faults:
 
 def _first_maker(visited: Sequence[Node], values: Mapping[Node, Array]) -> tuple[Node | None, str]:
     for node in reversed(visited):
-        if node.primitive is None or node not in values:
+        known = [x in values for x in node.inputs if isinstance(x, Node)]
+        if node.primitive is None or node not in values or not all(known):
             continue
-        given = [values.get(x, 0.0) if isinstance(x, Node) else x for x in node.inputs]
+        given = [values[x] if isinstance(x, Node) else x for x in node.inputs]
         fault = new_fault([*given, *(node.options or {}).values()], values[node])
         if fault:
             return node, _KINDS[fault]
@@ -56,12 +58,12 @@ def _first_maker(visited: Sequence[Node], values: Mapping[Node, Array]) -> tuple
 
 def of_op(node: Node, values: Mapping[Node, Array]) -> list[Note]:
     """Notes on the result of an op, if it was kept: saturated rows, dead units."""
-    name = node.primitive.name if node.primitive else ""
     value = values.get(node)
     if value is None or not value.size:
         return []
-    if name == "softmax":
-        rows = np.max(value, axis=(node.options or {}).get("axis", -1))
+    name, axis = node.primitive.name if node.primitive else "", _axis_of(node, value)
+    if name == "softmax" and axis != ():
+        rows = np.max(value, axis=axis)
         saturated = int((rows > SATURATED).sum())
         return [Note("saturated", (saturated, rows.size))] if saturated else []
     if name == "relu":
@@ -76,8 +78,13 @@ def _dead(value: Array) -> Array:
     return np.asarray(off.reshape(-1, off.shape[-1]).all(axis=0) if off.ndim > 1 else off)
 
 
-def of_rule(node: Node, upstream: Snapshot, taken: Snapshot, made: Array) -> list[Note]:
-    """Notes on a contribution: what became of the norm, exact zeros, rows that cancel."""
+def of_rule(
+    node: Node, upstream: Snapshot, given: Array, taken: Snapshot, made: Array
+) -> list[Note]:
+    """Notes on a contribution: what became of the norm, exact zeros, rows that cancel.
+
+    `upstream` and `taken` are of what the rule was `given`, and of what it `made`.
+    """
     notes = []
     before, after = upstream.norm, taken.norm
     if 0 < before < math.inf and 0 < after < math.inf:
@@ -87,7 +94,26 @@ def of_rule(node: Node, upstream: Snapshot, taken: Snapshot, made: Array) -> lis
             notes.append(Note("grown", (after / before,)))
     if taken.summary.zeros:
         notes.append(Note("zeros", (taken.summary.zeros, taken.summary.size)))
-    if node.primitive and node.primitive.name in ("softmax", "log_softmax") and made.size:
-        sums = np.sum(made, axis=(node.options or {}).get("axis", -1))
-        notes.append(Note("sums to 0", (float(np.abs(sums).max()),)))
+    axis = _axis_of(node, made)
+    balances = node.primitive is not None and node.primitive.name in ("softmax", "log_softmax")
+    if balances and axis != () and made.size and made.shape == given.shape:
+        notes.append(_balance(made, given, axis))
     return notes
+
+
+def _axis_of(node: Node, array: Array) -> Any:
+    """The axis or axes of an op, which may be a student's; none if they are not of this array."""
+    axis = (node.options or {}).get("axis", -1)
+    axes = range(-array.ndim, array.ndim)
+    if axis is None or (isinstance(axis, int) and axis in axes):
+        return axis
+    return axis if isinstance(axis, tuple) and all(a in axes for a in axis) else ()
+
+
+def _balance(made: Array, upstream: Array, axis: Any) -> Note:
+    """A note on what the rows of a softmax's gradient sum to, which is 0 but for rounding."""
+    largest = float(np.abs(np.sum(made, axis=axis, dtype=np.float64)).max())
+    terms = float(np.abs(upstream).sum(axis=axis, dtype=np.float64).max())
+    precision = np.finfo(made.dtype if made.dtype.kind == "f" else np.float64).eps
+    bound = 4 * float(precision) * made.size * terms
+    return Note("sums to 0" if not largest > bound else "does not sum to 0", (largest,))

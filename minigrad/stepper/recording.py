@@ -11,6 +11,7 @@ import linecache
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -22,6 +23,7 @@ from minigrad.equations import Names, argument_names
 from minigrad.graph import Node, history, kept_values
 from minigrad.memory import Array, Variable
 from minigrad.modes import Watcher
+from minigrad.primitive import Primitive
 from minigrad.rule import broadcast_axes
 from minigrad.stepper import health
 from minigrad.stepper.differences import check_edge
@@ -85,7 +87,8 @@ def step_backward(
     (seed,) = seeds.values()
     recorder = _Recorder(root, seed, keep == "all", check, variables or {})
     with np.errstate(all="ignore"):  # looking at numbers shall not warn of them; notes tell
-        tape.walk(seeds, release=False, watchers=[recorder])
+        found = tape.walk(seeds, release=False, watchers=[recorder])
+    recorder.left(found)
     return recorder.steps()
 
 
@@ -100,12 +103,12 @@ class _Recorder(Watcher):
         self.values = kept_values(self.visited)
         self.values.setdefault(root._node, root._data)
         self.edges = [
-            parent
+            (node, parent)
             for node in self.visited
             for position, parent in enumerate(node.inputs)
             if node.passes_to(position)
         ]
-        self.parts = Counter(self.edges)
+        self.parts = Counter([parent for _, parent in self.edges])
         if check:
             self._insist_on_traces()
         self._refuse_too_large()
@@ -116,6 +119,8 @@ class _Recorder(Watcher):
         # Of every tensor whose gradient is not complete: the sum so far, and the number of parts.
         self.sums: dict[Node, tuple[Array, Snapshot, int]] = {}
         self.sums[self.visited[0]] = seed.copy(), self.upstream, 0
+        self.complete: dict[Node, Array] = {}  # of the leaves
+        self.given = seed  # what the next rule gets
         self.log("seed", self.visited[0], after=self.upstream)
         self.faults = health.Faults(self.visited, self.values)
 
@@ -130,8 +135,10 @@ class _Recorder(Watcher):
     def _refuse_too_large(self) -> None:
         """Stop before anything is computed, rather than when memory is full."""
         count = 1 + 2 * len(self.edges) + len(self.visited)
-        sizes = [_size(parent) for parent in self.edges]
-        sizes += [2 * _size(parent) for parent, times in self.parts.items() if times > 1]
+        sizes = [_size(parent) for _, parent in self.edges] * (2 if self.check else 1)
+        sizes += [_size(parent) for _, parent in self.edges if self.parts[parent] > 1]
+        # Where something was broadcast, a rule makes as much as the result has.
+        sizes += [_size(node) for node, parent in self.edges if node.shape != parent.shape]
         arrays = sum(sizes) + sum([array.nbytes for array in self.values.values()])
         total = PER_EVENT * count + (arrays if self.entries else 0)
         if total > LARGEST:
@@ -158,15 +165,27 @@ class _Recorder(Watcher):
             bare[node] = _bare(node, bare)
         names = Names(bare.values(), {bare[x]: name for x, name in named.items() if x in bare})
         keys = {node: f"n{i}" for i, node in enumerate(bare.values())}
-        return {node: self._step_node(node, bare[node], names, keys) for node in ordered}
+        known: dict[Primitive, Any] = {}
+        nodes = {}
+        for node in ordered:
+            equations = Equations(bare[node], names, keys, known) if node.primitive else None
+            nodes[node] = self._step_node(node, bare[node], names[bare[node]], keys, equations)
+        return nodes
 
-    def _step_node(self, node: Node, bare: Node, names: Names, keys: dict[Node, str]) -> StepNode:
+    def _step_node(
+        self,
+        node: Node,
+        bare: Node,
+        label: str,
+        keys: dict[Node, str],
+        equations: Equations | None,
+    ) -> StepNode:
         op, value = bare.primitive, self.values.get(node)
         file, line = node.line or (None, None)
         return StepNode(
             keys[bare],
             node.name,
-            names[bare],
+            label,
             self._kind(node),
             op.name if op else "",
             tuple([keys[x] if isinstance(x, Node) else x for x in bare.inputs]),
@@ -177,7 +196,7 @@ class _Recorder(Watcher):
             file,
             line,
             None if value is None else self.taken(value),
-            Equations(bare, names, keys) if op else None,
+            equations,
         )
 
     def _kind(self, node: Node) -> str:
@@ -205,6 +224,9 @@ class _Recorder(Watcher):
         if not _same(total, upstream):
             notes.append(Note("hook" if node.hooks else "changed"))
             self.upstream = self.taken(upstream)
+        self.given = upstream.copy()
+        if node.primitive is None:
+            self.complete[node] = self.given
         notes += health.of_op(node, self.values) + self.faults.forward(node)
         kind = "done" if node.primitive is None else "enter"
         shown: dict[str, Any] = {"upstream": self.upstream, "after": self.upstream}
@@ -218,12 +240,16 @@ class _Recorder(Watcher):
         """A contribution: what the rule made, what is left of it, and what it is added to."""
         made, self.made = contribution if self.made is None else self.made, None
         parent, taken = node.inputs[position], self.taken(made)
-        notes = health.of_rule(node, self.upstream, taken, made)
-        notes += self.faults.backward(upstream, made)
+        notes = health.of_rule(node, self.upstream, self.given, taken, made)
+        notes += self.faults.backward(self.given, made)
+        notes += self.faults.backward(self.given, contribution)  # the cast may be to blame
         verdict, problem = None, None
         if self.check:
-            verdict, problem = check_edge(node, position, upstream, contribution, self.taken)
+            verdict, problem = check_edge(node, position, self.given, contribution, self.taken)
         common: dict[str, Any] = {"position": position, "upstream": self.upstream}
+        if not _same(self.given, upstream):  # the next rule of this op gets it as it is now
+            notes.append(Note("spoiled"))
+            self.given, self.upstream = upstream.copy(), self.taken(upstream)
         more: dict[str, Any] = {"contribution": taken, "notes": tuple(notes), "verdict": verdict}
         self.log("rule", node, parent, **common, **more)
         if problem is not None:
@@ -252,6 +278,17 @@ class _Recorder(Watcher):
         self.sums[parent] = total, self.taken(total), part + 1
         return before
 
+    def left(self, found: dict[Node, Array]) -> None:
+        """What the walk left at the leaves, which a faulty rule may have changed later on."""
+        places = {event.node.key: event.index for event in self.events if event.kind == "done"}
+        for node, total in found.items():
+            place = places.get(self.nodes[node].key)
+            if place is None or _same(total, self.complete[node]):
+                continue
+            event, taken = self.events[place], self.taken(total)
+            notes = (*event.notes, Note("changed"))
+            self.events[place] = replace(event, upstream=taken, after=taken, notes=notes)
+
     def _stop(self, problem: Report) -> None:
         """The diagnosis of a rule that is wrong, with the log that leads to it."""
         event = self.events[-1]
@@ -266,7 +303,8 @@ class _Recorder(Watcher):
         """What was logged so far."""
         nodes = list(self.nodes.values())
         root = self.nodes[self.visited[0]]
-        return BackwardSteps(nodes, self.events, root=root, sources=_sources(nodes))
+        serials = {node.serial: step.label for node, step in self.nodes.items()}
+        return BackwardSteps(nodes, self.events, root=root, sources=_sources(nodes), labels=serials)
 
 
 def _bare(node: Node, bare: Mapping[Node, Node]) -> Node:

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from numbers import Integral
 from operator import index as as_index
+from types import MappingProxyType
 from typing import Any, overload
 
 from minigrad.memory import Variable
@@ -22,9 +24,9 @@ class BackwardSteps(Sequence[Event]):
     """The events of one backward pass, oldest first, and a place among them.
 
     Attributes:
-        nodes: the tensors of the graph by key, oldest first.
+        nodes: the tensors of the graph by key, oldest first; cannot be changed.
         root: the one that the pass starts from.
-        sources: the user's lines around those that made a tensor, by file and number.
+        sources: the user's lines around those that made a tensor, by file and number; likewise.
         position: the index of the event that one stands at; −1 before the first.
         breakpoints: where `resume` stops: indices, names of tensors or of ops, tests of an event.
 
@@ -46,10 +48,13 @@ class BackwardSteps(Sequence[Event]):
         *,
         root: StepNode,
         sources: Mapping[str, Mapping[int, str]],
+        labels: Mapping[int, str] | None = None,
     ) -> None:
-        self.nodes = {node.key: node for node in nodes}
+        """`labels` are what the log calls the tensors of a live graph, by serial."""
+        self.nodes = MappingProxyType({node.key: node for node in nodes})
         self.root = root
-        self.sources = sources
+        self.sources = MappingProxyType({f: MappingProxyType(dict(x)) for f, x in sources.items()})
+        self._labels = labels or {}
         self.position = -1
         self.breakpoints: set[Place] = set()
         self._events = tuple(events)
@@ -106,17 +111,16 @@ class BackwardSteps(Sequence[Event]):
     def goto(self, place: Place) -> Event:
         """Goes to an event, forwards or backwards.
 
-        Args: `place` is an index, as of a list; the name of a tensor, or the tensor that has it,
-        for the event at which its gradient is complete; an op, or its name, for the next event that
-        enters one, and after the last the first again.
+        Args: `place` is an index, as of a list; a tensor, or its name, for the event at which its
+        gradient is complete; an op, or its name, for the next event that enters one; a test of an
+        event, for the next that it holds of. After the last comes the first again.
         Errors: `IndexError` or `KeyError` if there is no such event.
         """
-        if isinstance(place, int):
-            return self._at(self._index(place))
-        found = [event.index for event in self if event.kind in ("enter", "done")]
-        found = [i for i in found if self._is_at(self._events[i], place)]
+        if isinstance(place, Integral):
+            return self._at(self._index(int(place)))
+        found = [event.index for event in self if self._is_at(event, place)]
         if not found:
-            raise KeyError(f"{_called(place)!r} is in no event; {self._known()}")
+            raise KeyError(f"{self._called(place)!r} is in no event; {self._known()}")
         later = [i for i in found if i > self.position]
         return self._at((later or found)[0])
 
@@ -130,7 +134,7 @@ class BackwardSteps(Sequence[Event]):
 
     def resume(self) -> Event | None:
         """Goes on to the next breakpoint; None, at the last event, if there is none."""
-        return self.until(lambda event: any(self._is_at(event, b) for b in self.breakpoints))
+        return self.until(self.is_breakpoint)
 
     def is_breakpoint(self, event: Event) -> bool:
         """Whether `resume` stops there."""
@@ -142,13 +146,20 @@ class BackwardSteps(Sequence[Event]):
 
     def _is_at(self, event: Event, place: Place) -> bool:
         """Whether the event is the one that a place means, or one of those."""
-        if isinstance(place, int):
-            return event.index == place % len(self)
+        if isinstance(place, Integral):
+            return event.index in (place, place + len(self))
         if callable(place) and not hasattr(place, "primitive"):
             return bool(place(event))
-        name = _called(place)
-        node = event.node
-        return event.kind in ("enter", "done") and name in (node.label, node.name, node.op)
+        name, node = self._called(place), event.node
+        named = name in (node.label, node.name, node.op) if name else False
+        return named and event.kind in ("enter", "done")
+
+    def _called(self, place: Place) -> str:
+        """The name that a place is meant by; empty if it has none here."""
+        if isinstance(place, Variable):
+            known = self._labels.get(place._node.serial) if place._node else None
+            return known or str(getattr(place, "name", None) or "")
+        return str(getattr(place, "primitive", getattr(place, "label", place)))
 
     def _known(self) -> str:
         names = [event.node.label for event in self if event.kind in ("enter", "done")]
@@ -194,7 +205,7 @@ class BackwardSteps(Sequence[Event]):
 
     def _repr_html_(self) -> str | None:
         try:
-            from viz.step_page import step_frame
+            from viz.stepping import step_frame
 
             frame: str = step_frame(self)
             return frame
@@ -204,10 +215,3 @@ class BackwardSteps(Sequence[Event]):
     def __repr__(self) -> str:
         at = f", at {self.position}" if self.position >= 0 else ""
         return f"<BackwardSteps of {self.root.label}: {len(self)} events{at}>"
-
-
-def _called(place: Place) -> str:
-    """The name that a place is meant by."""
-    if isinstance(place, Variable):
-        return str(getattr(place, "name", None) or "")
-    return str(getattr(place, "primitive", getattr(place, "label", place)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ import numpy as np
 from minigrad.notation import Summary
 from minigrad.stepper.events import (
     KINDS,
+    NODE_KINDS,
+    NOTES,
     Event,
     Note,
     Recalled,
@@ -49,7 +52,13 @@ def write_log(
         },
     }
     log["arrays"] = arrays.written
-    return json.dumps(log, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return written_json(log)
+
+
+def written_json(data: Any) -> str:
+    """JSON that is valid UTF-8, whatever texts there are in it."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 class _Arrays:
@@ -69,6 +78,7 @@ class _Arrays:
                 "shape": list(taken.shape),
                 "dtype": taken.dtype.str,
                 "summary": [_number(x) for x in taken.summary],
+                "row": _number(taken.typical_row),
             }
             if taken.values is not None:
                 entry["data"] = base64.b64encode(taken.values.tobytes()).decode()
@@ -121,7 +131,7 @@ def _event(event: Event, arrays: _Arrays) -> dict[str, Any]:
             arrays.number(v.numeric),
             *[_number(x) for x in (v.step, v.checked, v.size)],
             list(v.worst),
-            *[_number(x) for x in (v.absolute, v.relative, v.noisy, v.kinks)],
+            *[_number(x) for x in (v.absolute, v.relative, v.wrong, v.noisy, v.kinks)],
         ]
     return written
 
@@ -146,100 +156,185 @@ def read_log(text: str) -> tuple[list[StepNode], list[Event], StepNode, dict[str
             "again with this minigrad, or read it with the one that wrote it."
         )
     try:
-        arrays = [_read_array(entry) for entry in log["arrays"]]
-        nodes = {entry["key"]: _read_node(entry, arrays) for entry in log["nodes"]}
-        events = [_read_event(i, x, nodes, arrays) for i, x in enumerate(log["events"])]
-        root = nodes[log["root"]]
+        arrays = [_read_array(entry) for entry in _list(log["arrays"])]
+        nodes: dict[str, StepNode] = {}
+        for entry in _list(log["nodes"]):
+            node = _read_node(entry, nodes, arrays)
+            nodes[node.key] = node
+        events = [_read_event(i, x, nodes, arrays) for i, x in enumerate(_list(log["events"]))]
+        _insist(events and events[0].kind == "seed", "it does not begin with a seed")
+        root = _chosen(nodes, log["root"])
         sources = {
-            str(file): {int(n): str(text) for n, text in rows.items()}
+            _text(file): {_line(int(n)): _text(row) for n, row in rows.items()}
             for file, rows in log["sources"].items()
         }
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ValueError(f"this log is damaged: {type(error).__name__}: {error}") from error
     return list(nodes.values()), events, root, sources
 
 
+def _insist(holds: Any, otherwise: str) -> None:
+    if not holds:
+        raise ValueError(otherwise)
+
+
+def _text(x: Any) -> str:
+    _insist(isinstance(x, str), f"{x!r:.60} is no text")
+    return str(x)
+
+
+def _whole(x: Any, least: int = 0) -> int:
+    _insist(type(x) is int and x >= least, f"{x!r:.60} is no whole number from {least} on")
+    return int(x)
+
+
+def _line(x: Any) -> int:
+    return _whole(x, 1)
+
+
+def _list(x: Any) -> list[Any]:
+    _insist(isinstance(x, list), f"{x!r:.60} is no list")
+    return list(x)
+
+
+def _wholes(x: Any) -> tuple[int, ...]:
+    return tuple([_whole(item) for item in _list(x)])
+
+
+def _texts(x: Any) -> tuple[str, ...]:
+    return tuple([_text(item) for item in _list(x)])
+
+
+def _read_number(x: Any) -> Any:
+    """A number, which is written as a text where it is not finite."""
+    is_number = isinstance(x, (bool, int, float)) or x in ("nan", "inf", "-inf")
+    _insist(is_number, f"{x!r:.60} is no number")
+    return float(x) if isinstance(x, str) else x
+
+
+def _read_dtype(x: Any) -> np.dtype[Any]:
+    dtype = np.dtype(_text(x))
+    _insist(dtype.kind in "biuf", f"dtype {dtype} is not of real numbers")
+    return dtype
+
+
+def _chosen(known: Mapping[str, StepNode], key: Any) -> StepNode:
+    _insist(isinstance(key, str) and key in known, f"there is no tensor {key!r:.60}")
+    return known[key]
+
+
+def _taken(arrays: Sequence[Snapshot], number: Any) -> Snapshot:
+    return arrays[_whole(number)]
+
+
 def _read_array(entry: Any) -> Snapshot:
-    shape, dtype = tuple(map(int, entry["shape"])), np.dtype(entry["dtype"])
-    if dtype.kind not in "biuf":
-        raise ValueError(f"dtype {dtype} is not of real numbers")
+    shape, dtype = _wholes(entry["shape"]), _read_dtype(entry["dtype"])
     values = None
     if "data" in entry:
-        data = base64.b64decode(entry["data"], validate=True)
+        data = base64.b64decode(_text(entry["data"]), validate=True)
         values = np.frombuffer(data, dtype).reshape(shape)
     size, low, high, mean, norm, zeros, nan, inf = entry["summary"]
-    low, high, mean, norm = [float(x) for x in (low, high, mean, norm)]
-    return Snapshot(shape, dtype, Summary(size, low, high, mean, norm, zeros, nan, inf), values)
+    low, high, mean, norm = [float(_read_number(x)) for x in (low, high, mean, norm)]
+    zeros, nan, inf = _wholes([zeros, nan, inf])
+    _insist(_whole(size) == math.prod(shape), f"{size} entries do not make the shape {shape}")
+    summary = Summary(size, low, high, mean, norm, zeros, nan, inf)
+    return Snapshot(shape, dtype, summary, float(_read_number(entry["row"])), values)
 
 
-def _read_node(entry: Any, arrays: list[Snapshot]) -> StepNode:
+def _read_node(entry: Any, older: Mapping[str, StepNode], arrays: list[Snapshot]) -> StepNode:
+    key, kind = _text(entry["key"]), entry["kind"]
+    _insist(key not in older, f"there are two tensors {key!r}")
+    _insist(kind in NODE_KINDS, f"there are no tensors of kind {kind!r}")
+    inputs: list[str | float] = []
+    for x in _list(entry["inputs"]):
+        inputs.append(_chosen(older, x).key if isinstance(x, str) else _read_number(*_list(x)))
+    op, arguments = _text(entry["op"]), _texts(entry["arguments"])
+    _insist(len(arguments) == len(inputs), f"{len(inputs)} inputs have {len(arguments)} names")
     equations = None
-    if "forward" in entry:
-        rules = {int(i): Written(*rule) for i, rule in entry["rules"].items()}
-        equations = Recalled(entry["forward"], rules)
-    value = entry["value"]
+    if op:
+        rules = {}
+        for place, rule in entry["rules"].items():
+            general, named, tree = rule
+            _insist(int(place) in range(len(inputs)), f"there is no input {place}")
+            rules[int(place)] = Written(_text(general), _text(named), tree)
+        equations = Recalled(_text(entry["forward"]), rules)
     return StepNode(
-        key=entry["key"],
-        name=entry["name"],
-        label=entry["label"],
-        kind=entry["kind"],
-        op=entry["op"],
-        inputs=tuple([x if isinstance(x, str) else _read_number(x[0]) for x in entry["inputs"]]),
-        arguments=tuple(entry["arguments"]),
-        shape=tuple(entry["shape"]),
-        dtype=np.dtype(entry["dtype"]),
-        scope=tuple(entry["scope"]),
-        file=entry["file"],
-        line=entry["line"],
-        value=None if value is None else arrays[value],
+        key=key,
+        name=None if entry["name"] is None else _text(entry["name"]),
+        label=_text(entry["label"]),
+        kind=kind,
+        op=op,
+        inputs=tuple(inputs),
+        arguments=arguments,
+        shape=_wholes(entry["shape"]),
+        dtype=_read_dtype(entry["dtype"]),
+        scope=_texts(entry["scope"]),
+        file=None if entry["file"] is None else _text(entry["file"]),
+        line=None if entry["line"] is None else _line(entry["line"]),
+        value=None if entry["value"] is None else _taken(arrays, entry["value"]),
         equations=equations,
     )
 
 
-def _read_number(x: Any) -> Any:
-    return float(x) if isinstance(x, str) else x
+_NEEDED = {
+    "seed": ("after",),
+    "enter": ("upstream", "after"),
+    "rule": ("upstream", "contribution"),
+    "unbroadcast": ("upstream", "contribution", "before"),
+    "accumulate": ("upstream", "contribution", "after"),
+    "done": ("upstream", "after"),
+}
 
 
 def _read_event(
     index: int, entry: Any, nodes: dict[str, StepNode], arrays: list[Snapshot]
 ) -> Event:
-    if entry["kind"] not in KINDS:
-        raise ValueError(f"there are no events of kind {entry['kind']!r}")
+    kind, node = entry["kind"], _chosen(nodes, entry["node"])
+    _insist(kind in KINDS, f"there are no events of kind {kind!r:.60}")
     taken = {
-        name: arrays[entry[name]]
+        name: _taken(arrays, entry[name])
         for name in ("upstream", "contribution", "before", "after")
         if name in entry
     }
-    part, parts = entry.get("part", (0, 0))
+    missing = [name for name in _NEEDED[kind] if name not in taken]
+    _insist(not missing, f"event {index} of kind {kind} has no {', '.join(missing)}")
+    target, position, part, parts = None, -1, 0, 0
+    if kind in ("rule", "unbroadcast", "accumulate"):
+        position = _whole(entry["position"])
+        _insist(position < len(node.inputs), f"{node.key} has no input {position}")
+        target = _chosen(nodes, entry["target"])
+    if kind == "accumulate":
+        part, parts = _line(entry["part"][0]), _line(entry["part"][1])
+        _insist(part <= parts, f"there is no part {part} of {parts}")
     return Event(
         index,
-        entry["kind"],
-        nodes[entry["node"]],
-        nodes[entry["target"]] if "target" in entry else None,
-        entry.get("position", -1),
+        kind,
+        node,
+        target,
+        position,
         **taken,
-        axes=tuple(entry.get("axes", ())),
+        axes=_wholes(entry["axes"]) if kind == "unbroadcast" else (),
         part=part,
         parts=parts,
-        notes=tuple([_read_note(*note) for note in entry.get("notes", ())]),
-        verdict=_read_verdict(arrays, *entry["verdict"]) if "verdict" in entry else None,
+        notes=tuple([_read_note(*_list(note)) for note in _list(entry.get("notes", []))]),
+        verdict=_read_verdict(arrays, *_list(entry["verdict"])) if "verdict" in entry else None,
     )
 
 
 def _read_note(kind: str, *numbers: Any) -> Note:
+    _insist(NOTES.get(_text(kind)) == len(numbers), f"there is no note {kind!r:.60} of {numbers}")
     return Note(kind, tuple(map(_read_number, numbers)))
 
 
 def _read_verdict(arrays: list[Snapshot], numeric: int, *numbers: Any) -> Verdict:
-    step, checked, size, worst, absolute, relative, noisy, kinks = numbers
+    step, checked, size, worst, absolute, relative, wrong, noisy, kinks = numbers
     return Verdict(
-        arrays[numeric],
-        step,
-        checked,
-        size,
-        tuple(worst),
+        _taken(arrays, numeric),
+        _read_number(step),
+        _whole(checked),
+        _whole(size),
+        _wholes(worst),
         _read_number(absolute),
         _read_number(relative),
-        noisy,
-        kinks,
+        *_wholes([wrong, noisy, kinks]),
     )

@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
-import numpy as np
-
 from minigrad.notation import visible, write_number
 from minigrad.stepper.events import Event, Note, Snapshot, StepNode, Verdict
 
@@ -47,9 +45,11 @@ TEXTS: Mapping[str, Texts] = {
         "does not sum to 0": "a row must sum to 0, and one sums to {0}",
         "hook": "a hook replaced the gradient",
         "changed": "a rule changed this gradient in place, after it was added up",
-        "checked": "differences agree in {checked} of {size} entries, step {step}",
+        "checked": "differences agree in {agree} of {size} entries, step {step}",
         "error": "relative error {0}",
-        "noisy": "{0} too small to judge",
+        "wrong": "differences contradict {wrong} of {size} entries, step {step}",
+        "spoiled": "the rule changed its upstream gradient in place",
+        "noisy": "{0} more cannot be judged",
         "kinks": "{0} at a kink",
         "unchecked": "not checked: not a finite number",
         "and": ", ",
@@ -84,9 +84,11 @@ TEXTS: Mapping[str, Texts] = {
         "does not sum to 0": "每行之和应为 0，却有一行为 {0}",
         "hook": "钩子替换了这个梯度",
         "changed": "某条规则在梯度累加之后就地改动了它",
-        "checked": "差分检验：{size} 个元素中的 {checked} 个相符，步长 {step}",
+        "checked": "差分检验：{size} 个元素中的 {agree} 个相符，步长 {step}",
         "error": "相对误差 {0}",
-        "noisy": "{0} 个太小，无法判断",
+        "wrong": "差分检验：{size} 个元素中的 {wrong} 个不符，步长 {step}",
+        "spoiled": "这条规则就地改动了它的上游梯度",
+        "noisy": "另有 {0} 个无法判断",
         "kinks": "{0} 个在折点上",
         "unchecked": "未检验：不是有限的数",
         "and": "，",
@@ -169,22 +171,17 @@ def judged(event: Event, language: str = "en") -> str:
 
 
 def _noticed(note: Note, event: Event, texts: Texts) -> str:
-    kind = note.kind
-    if kind == "sums to 0" and event.contribution is not None:
-        _, low, high, *_ = event.contribution.summary
-        precision = np.finfo(event.contribution.dtype).eps
-        largest = max(abs(low), abs(high), event.upstream.norm if event.upstream else 0.0)
-        if not note.numbers[0] <= 64 * precision * largest:
-            kind = "does not sum to 0"
     numbers = [write_number(x) for x in note.numbers]
-    return texts[kind].format(*numbers, op=visible(event.op))
+    return texts[note.kind].format(*numbers, op=visible(event.op))
 
 
 def _judged(verdict: Verdict, texts: Texts) -> str:
     if not verdict.checked and verdict.size:
         return texts["unchecked"]
-    judged = {"checked": verdict.checked, "size": verdict.size}
-    said = [texts["checked"].format(**judged, step=write_number(verdict.step))]
+    counts = {"agree": verdict.checked - verdict.noisy, "wrong": verdict.wrong}
+    step = write_number(verdict.step)
+    kind = "wrong" if verdict.wrong else "checked"
+    said = [texts[kind].format(**counts, size=verdict.size, step=step)]
     said.append(texts["error"].format(write_number(verdict.relative)))
     if verdict.noisy:
         said.append(texts["noisy"].format(verdict.noisy))

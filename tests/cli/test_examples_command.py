@@ -17,7 +17,7 @@ from minigrad.cli.examples import (
 )
 from viz.files import write_whole
 
-NUMBERS = ["01", "02", "03", "04", "05", "06", "07"]
+NUMBERS = [f"{number:02d}" for number in range(1, 12)]
 
 
 def run(*arguments: str) -> Result:
@@ -46,8 +46,9 @@ def test_the_list_names_every_lesson_with_its_title() -> None:
 
 def test_the_list_speaks_chinese_when_asked() -> None:
     result = run("--language", "zh")
+    shown = "".join(result.output.split())  # wherever its lines are broken
     for example in all_examples():
-        assert example.titles[Language.ZH][:6] in result.output
+        assert "".join(example.titles[Language.ZH].split()) in shown
         assert example.titles[Language.ZH] != example.titles[Language.EN]
 
 
@@ -82,7 +83,7 @@ def test_a_lesson_is_found_by_number_name_or_beginning(name: str) -> None:
     assert found.path.name == "02_cat_eats_fish.py"
 
 
-@pytest.mark.parametrize("name", ["9", "00", "cats", "²", "../02", ""])
+@pytest.mark.parametrize("name", ["99", "00", "cats", "²", "../02", ""])
 def test_a_name_that_means_no_single_lesson_ends_with_one_line(name: str) -> None:
     result = run(name)
     assert result.exit_code == 2

@@ -61,6 +61,7 @@ class Taken {
     const [entries, low, high, , norm, zeros, nan, inf] = raw.summary.map(number);
     Object.assign(this, { entries, low, high, zeros, nan, inf });
     this.norm = nan ? NaN : inf ? Infinity : entries ? norm : 0;
+    this.row = number(raw.row); // the median norm of a row, which no few rows can carry
   }
   get pooled() { return this.block[0] * this.block[1] > 1; }
   get values() {
@@ -474,7 +475,8 @@ function showGraph(event) {
     const isPassed = passed !== undefined && passed[0] <= state.step;
     edge.classList.toggle("passed", isPassed);
     edge.classList.toggle("now", isPassed && id === `e-${event.node}-${event.position}`);
-    edge.classList.toggle("zero", isPassed && !(passed[1].norm > 0));
+    edge.classList.toggle("zero", isPassed && passed[1].norm === 0);
+    edge.classList.toggle("broken", isPassed && !Number.isFinite(passed[1].norm));
     if (isPassed) grown.style.strokeWidth = width(passed[1].norm);
   }
   follow(boxes.get(event.target ?? event.node)?.box);
@@ -483,7 +485,7 @@ function showGraph(event) {
 function normLine(key, known) {
   const other = state.comparing ? logs[1].gradient(key, state.step) : null;
   if (!other) return `‖∂L‖ ${brief(known.norm)}`;
-  return `${brief(known.norm)} / ${brief(other.norm)} = ${brief(known.norm / other.norm)}`;
+  return `${brief(known.row)} / ${brief(other.row)} = ${brief(known.row / other.row)}`;
 }
 
 function mark(box, isCurrent, isStop) {
@@ -548,10 +550,10 @@ function panelsOf(which, event) {
     panels.push({ id: key, title: fill(words.value, of.label), array: which.array(of.value), role: "value" });
   };
   if (event.kind === "rule") {
+    gradient("made", fill(words.contribution, receiver.label), event.contribution);
     gradient("G", fill(words.upstream, node.label), event.upstream);
     const [tree] = operandsOf(which, event);
     for (const key of mentioned(tree)) if (which.nodes.has(key)) value(key);
-    gradient("made", fill(words.contribution, receiver.label), event.contribution);
   } else if (event.kind === "unbroadcast") {
     gradient("before", fill(words.contribution, receiver.label), event.before);
     gradient("made", `${fill(words.contribution, receiver.label)}, ${words.summed}`, event.contribution);
@@ -661,13 +663,13 @@ function figure(map) {
   return made;
 }
 
-const CELL = 15, LOW = 24, LEFT = 22, TOP = 14;
+const CELL = 15, SHORT = 10, LOW = 24, LEFT = 22, TOP = 14;
 
 function grid(map) {
   const { array } = map;
   const { rows, columns, first } = matrixOf(array);
   const numbered = columns <= 8 && rows <= 12 && !array.pooled;
-  const [wide, high] = numbered ? [62, LOW] : [CELL, CELL];
+  const [wide, high] = numbered ? [62, LOW] : rows > 16 ? [CELL, SHORT] : [CELL, CELL];
   const [left, top] = array.cells.length ? [array.cells.length > 1 ? LEFT : 0, TOP] : [0, 0];
   const drawn = element("svg", {
     class: "map", tabindex: 0, role: "group", width: left + columns * wide, height: top + rows * high,
@@ -902,7 +904,7 @@ function showCheck(event) {
   else if (!one.verdict) lines.push(words.unchecked);
   else {
     lines.push(data.verdicts[number][state.step]);
-    if (state.chosen?.id === "made") lines.push(...cellCheck(logs[number], one));
+    if (state.chosen?.id === "made" && one.verdict[2]) lines.push(...cellCheck(logs[number], one));
   }
   byId("check-body").replaceChildren(...lines.map((text) => element("p", {}, text)));
 }
@@ -1045,8 +1047,10 @@ function show() {
 }
 
 function ratio() {
-  const [one, other] = logs.map((which) => which.shown(which.events[state.step]).norm);
-  return fill(words.ratio, data.labels[0], brief(one), data.labels[1], brief(other), brief(one / other));
+  const [one, other] = logs.map((which) => which.shown(which.events[state.step]));
+  const parts = [[words["median row"], one.row, other.row], [words.norm, one.norm, other.norm]];
+  return parts.map(([what, a, b]) =>
+    fill(words.ratio, what, data.labels[0], brief(a), data.labels[1], brief(b), brief(a / b))).join("; ");
 }
 
 function showControls() {

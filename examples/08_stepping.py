@@ -55,5 +55,5 @@ for name, tensor in zip("QKV", (Q, K, V), strict=True):
     np.testing.assert_array_equal(last, tensor.grad)
     np.testing.assert_allclose(last, CAT_EATS_FISH["scaled"]["grad"][name], atol=1e-13)
 say("backward() leaves the same, to the last bit.", "backward() 的结果与此逐位相同。")
-step_page(steps, "08_stepping_cat_eats_fish.html", language=LANGUAGE)
-say("\nOpen 08_stepping_cat_eats_fish.html", "\n请打开 08_stepping_cat_eats_fish.html")
+step_page(steps, "08_stepping.html", language=LANGUAGE)
+say("\nOpen 08_stepping.html", "\n请打开 08_stepping.html")

@@ -53,5 +53,5 @@ say(
     "bias was broadcast over the rows, so its gradient is summed over them.",
     "bias 沿各行广播，因此它的梯度要沿各行求和。",
 )
-step_page(steps, "09_used_three_times.html", language=LANGUAGE)
-say("\nOpen 09_used_three_times.html", "\n请打开 09_used_three_times.html")
+step_page(steps, "09_accumulation.html", language=LANGUAGE)
+say("\nOpen 09_accumulation.html", "\n请打开 09_accumulation.html")
