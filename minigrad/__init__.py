@@ -4,6 +4,9 @@ Start with `tensor` for what a tensor is, `tape` for how it is recorded and walk
 `primitive` for what an op is, and `ops` for the rules themselves.
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from minigrad import functional, ops
 from minigrad.check import (
     GradcheckError,
@@ -65,10 +68,12 @@ from minigrad.ops.shaping import (
     tril,
 )
 from minigrad.primitive import PRIMITIVES, Primitive, primitive
-from minigrad.stepper import BackwardSteps, debugging, step_backward
 from minigrad.symbol import Symbol
 from minigrad.tape import grad
 from minigrad.tensor import Tensor
+
+if TYPE_CHECKING:
+    from minigrad.stepper import BackwardSteps, debugging, step_backward
 
 __version__ = "0.1.0"
 
@@ -168,3 +173,10 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The stepper, which few scripts need, is imported when it is first asked for."""
+    if name in ("BackwardSteps", "debugging", "step_backward"):
+        return getattr(importlib.import_module("minigrad.stepper"), name)
+    raise AttributeError(f"module 'minigrad' has no attribute {name!r}")

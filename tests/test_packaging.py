@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ["minigrad", "attention", "viz"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
+PAGES = ("step.html", "step.css", "rules.js", "step.js")
 BUILD = "import sys, hatchling.build as b; print(b.build_wheel(sys.argv[1]))"
 RUN = "from minigrad.cli import main; main()"
 
@@ -66,6 +67,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_the_wheel_carries_the_packages_the_lessons_and_their_data(wheel: Path) -> None:
     carried = set(zipfile.ZipFile(wheel).namelist())
+    assert {f"viz/pages/{name}" for name in PAGES} <= carried
     expected = {f"{package}/py.typed" for package in PACKAGES}
     for path in (ROOT / "examples").rglob("*"):
         if path.is_file() and "__pycache__" not in path.parts:

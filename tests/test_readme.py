@@ -89,10 +89,10 @@ def run_code(source: str) -> str:
     return printed.getvalue()
 
 
-def run_command(line: str, language: str) -> str:
+def run_command(line: str, language: str, typed: str = "") -> str:
     program, *arguments = shlex.split(line)
     assert program == "minigrad"
-    result = CliRunner().invoke(app, [*arguments, "--language", language])
+    result = CliRunner().invoke(app, [*arguments, "--language", language], input=typed)
     assert result.exit_code == 0, result.output
     return result.stdout
 
@@ -146,14 +146,22 @@ def test_the_set_up_stands_where_the_continuous_integration_looks_for_it() -> No
 @pytest.mark.parametrize("language", READMES)
 def test_the_code_prints_what_is_shown(language: str) -> None:
     examples = shown(language, "python")
-    assert len(examples) == 3
+    assert len(examples) == 4
     for source, output in examples:
         assert run_code(source) == output
 
 
 @pytest.mark.parametrize("language", READMES)
+def test_the_debugger_says_what_is_shown(language: str) -> None:
+    commands, session = shown(language, "bash")[0]
+    typed = [line.removeprefix("(step) ") for line in session.splitlines() if "(step)" in line]
+    printed = run_command(without_comment(commands.splitlines()[-1]), language, "\n".join(typed))
+    assert stands_in(session, printed)
+
+
+@pytest.mark.parametrize("language", READMES)
 def test_the_report_on_real_heads_is_what_is_shown(language: str) -> None:
-    command, table = shown(language, "bash")[0]
+    command, table = shown(language, "bash")[1]
     printed = run_command(command, language)
     assert stands_in(table, printed)
     assert stands_in(quoted(language)[0], printed)
@@ -168,14 +176,14 @@ def test_the_findings_that_are_quoted_are_those_of_the_default_run(language: str
 @pytest.mark.slow
 @pytest.mark.parametrize("language", READMES)
 def test_the_check_ends_as_is_shown(language: str) -> None:
-    command, summary = shown(language, "bash")[1]
+    command, summary = shown(language, "bash")[2]
     assert stands_in(summary, run_command(command, language))
 
 
 @pytest.mark.parametrize("language", READMES)
 def test_every_output_that_is_shown_or_quoted_is_compared(language: str) -> None:
-    assert [kind for kind, _ in blocks(language)].count("text") == 5
-    assert [len(shown(language, kind)) for kind in ("python", "bash")] == [3, 2]
+    assert [kind for kind, _ in blocks(language)].count("text") == 7
+    assert [len(shown(language, kind)) for kind in ("python", "bash")] == [4, 3]
     assert len(quoted(language)) == 2
 
 
@@ -271,10 +279,25 @@ def test_the_version_to_cite_is_the_version(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", READMES)
+def test_the_picture_of_a_page_is_small_and_of_a_lesson_that_is_named_beside_it(
+    language: str,
+) -> None:
+    (path,) = [path for path in PICTURE.findall(prose(language)) if path.endswith(".png")]
+    content = (ROOT / path).read_bytes()
+    assert content.startswith(b"\x89PNG")
+    assert len(content) < LARGEST_PICTURE
+    following = prose(language).partition(f"]({path})")[2]
+    assert LINK.findall(following)[0] == "examples/10_lock_step.py"
+
+
+@pytest.mark.parametrize("language", READMES)
 def test_a_picture_is_small_keeps_its_text_and_is_made_by_a_command_shown(language: str) -> None:
     paths = PICTURE.findall(prose(language)) + NARROWER.findall(prose(language))
-    assert [Path(path).name.partition(".")[0] for path in paths] == ["vanish", "cat_eats_fish"]
+    names = [Path(path).name.partition(".")[0] for path in paths]
+    assert names == ["vanish", "steps", "cat_eats_fish"]
     for path in paths:
+        if path.endswith(".png"):
+            continue
         content = (ROOT / path).read_bytes()
         assert len(content) < LARGEST_PICTURE
         assert content.count(b"<text") > 20

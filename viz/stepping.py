@@ -91,19 +91,22 @@ def step_page(
     if compare is not None:
         _insist_on_lock_step(steps, compare)
     words = WORDS_OF_PAGE[language]
-    drawn, left_out = step_graph(steps, language)
     logs = [steps] if compare is None else [steps, compare]
+    called = [visible(str(label)) for label in labels or words["labels"]][: len(logs)]
+    if len(called) != len(logs):
+        raise ValueError(f"labels are two texts, one for each log; they are {labels!r}.")
+    drawn, left_out = step_graph(steps, language)
     reduced = _reduced(logs)
     data = {
         "logs": reduced,
-        "labels": list(labels or words["labels"])[: len(logs)],
+        "labels": called,
         "sentences": [sentence(event, language) for event in steps],
         "notes": [[noticed(event, language) for event in log] for log in logs],
         "verdicts": [[judged(event, language) for event in log] for log in logs],
         "words": words["script"],
         "room": ROOM,
     }
-    script, style = _part("step.js"), _part("step.css")
+    script, style = _part("rules.js") + _part("step.js"), _part("step.css")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     page = environment.from_string(_part("step.html")).render(
         lang={"en": "en", "zh": "zh-Hans"}[language],
@@ -136,13 +139,16 @@ def step_frame(steps: BackwardSteps, language: str = "en") -> str:
 
 def _insist_on_lock_step(one: BackwardSteps, other: BackwardSteps) -> None:
     for a, b in zip(one, other, strict=False):
-        for what in ("kind", "op", "position"):
-            if getattr(a, what) != getattr(b, what):
-                was = f"{what} {getattr(a, what)!r} and {getattr(b, what)!r}"
+        for what, x, y in (
+            ("kind", a.kind, b.kind),
+            ("op", a.op, b.op),
+            ("tensor", (a.node.key, a.receiver.key), (b.node.key, b.receiver.key)),
+            ("position", a.position, b.position),
+            ("shape", a.receiver.shape, b.receiver.shape),
+        ):
+            if x != y:
+                was = f"{what} {x!r} and {y!r}"
                 raise ValueError(f"the two logs part at event {a.index}: {was}. {_SAME}")
-        if a.receiver.shape != b.receiver.shape:
-            shapes = f"shape {a.receiver.shape} and {b.receiver.shape}"
-            raise ValueError(f"the two logs part at event {a.index}: {shapes}. {_SAME}")
     if len(one) != len(other):
         raise ValueError(f"one log has {len(one)} events, the other {len(other)}. {_SAME}")
 
@@ -158,10 +164,13 @@ def _reduced(logs: list[BackwardSteps]) -> list[dict[str, Any]]:
     reduced = [json.loads(log.to_json()) for log in logs]
     for log in reduced:
         log["arrays"] = [_shown(entry) for entry in log["arrays"]]
+        named = _names_of_files([node["file"] for node in log["nodes"] if node["file"]])
         for node in log["nodes"]:
-            node["file"] = node["file"] and visible(os.path.basename(node["file"]))
+            node["file"] = named.get(node["file"])
         log["sources"] = {
-            visible(os.path.basename(file)): lines for file, lines in log["sources"].items()
+            named[file]: {number: _source(line) for number, line in lines.items()}
+            for file, lines in log["sources"].items()
+            if file in named
         }
     entries = [entry for log in reduced for entry in log["arrays"] if "data" in entry]
     total = sum(len(entry["data"]) for entry in entries)
@@ -171,6 +180,21 @@ def _reduced(logs: list[BackwardSteps]) -> list[dict[str, Any]]:
         total -= len(entry.pop("data"))
         entry["left"] = True
     return reduced
+
+
+def _names_of_files(files: list[str]) -> dict[str, str]:
+    """Files without their folders, and numbered where several are called the same."""
+    named: dict[str, str] = {}
+    for file in dict.fromkeys(files):
+        name = visible(os.path.basename(file))
+        same = sum(os.path.basename(other) == os.path.basename(file) for other in named)
+        named[file] = f"{name} ({same + 1})" if same else name
+    return named
+
+
+def _source(line: str) -> str:
+    """A line of the user's, in which nothing steers how it is shown; tabs stay."""
+    return "\t".join(map(visible, line.split("\t")))
 
 
 def _shown(entry: dict[str, Any]) -> dict[str, Any]:

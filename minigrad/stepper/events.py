@@ -206,6 +206,8 @@ def _listed(x: Any) -> Any:
         return [x.op, options, *[_listed(part) for part in x.inputs]]
     if isinstance(x, (tuple, list)):
         return ["tuple", {}, *[_listed(part) for part in x]]
+    if x == "None":  # which a formula has to say, where another value would be usual
+        return None
     if isinstance(x, slice):
         return ["slice", {}, x.start, x.stop, x.step]
     if x is Ellipsis:

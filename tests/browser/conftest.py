@@ -91,19 +91,26 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(browser: Browser, tmp_path: Path) -> Iterator[Open]:
-    """A function that opens HTML from a file: `open_page(html, dark=True, width=360)`."""
+    """A function that opens HTML from a file: `open_page(html, dark=True, width=360)`.
+
+    `fragment` follows the address, `more` is what Playwright's `new_context` takes.
+    """
     contexts: list[BrowserContext] = []
 
-    def open_page(content: str, *, dark: bool = False, width: int = 1100) -> Visit:
+    def open_page(
+        content: str, *, dark: bool = False, width: int = 1100, fragment: str = "", **more: Any
+    ) -> Visit:
         file = tmp_path / f"page{len(contexts)}.html"
         file.write_text(content, encoding="utf-8")
         context = browser.new_context(
-            color_scheme="dark" if dark else "light", viewport={"width": width, "height": 800}
+            color_scheme="dark" if dark else "light",
+            viewport={"width": width, "height": 800},
+            **more,
         )
         contexts.append(context)
         visit = Visit(context.new_page(), file.as_uri())
         visit.listen()
-        visit.page.goto(visit.address, wait_until="load")
+        visit.page.goto(visit.address + fragment, wait_until="load")
         return visit
 
     yield open_page

@@ -1,7 +1,7 @@
 // The page of steps. It knows two things: the log, in which nothing changes, and the state, which is
 // where the reader stands. `show` draws the one as the other says; keys and buttons change the state.
-// Whatever a log says is put on the page as text, never as markup.
-"use strict";
+// Whatever a log says is put on the page as text, never as markup. What a rule computes at one entry
+// is told in `rules.js`, which stands before this.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const words = data.words;
@@ -25,11 +25,20 @@ function brief(x) {
   if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
   let text = String(x);
   if (!Number.isInteger(x) || Math.abs(x) >= 1e6) {
-    const size = Math.abs(x);
-    text = size < 1e-4 || size >= 999.5 ? x.toExponential(2) : x.toPrecision(3);
+    text = rounded(x);
+    const exponent = Number(text.split("e")[1]);
+    if (exponent >= -4 && exponent < 3) text = Number(text).toFixed(2 - exponent);
     text = text.replace(/(\.\d*?)0+(?=$|e)/, "$1").replace(/\.(?=$|e)/, "").replace("e+", "e");
   }
   return text.replace(/-/g, "−");
+}
+
+// Three digits, of two that are as near the even one, as Python has it.
+function rounded(x) {
+  const [digits, exponent] = x.toExponential(60).split("e");
+  const end = digits.indexOf(".") + 3;
+  const isHalf = /^50*$/.test(digits.slice(end)) && "02468".includes(digits[end - 1]);
+  return isHalf ? `${digits.slice(0, end)}e${exponent}` : x.toExponential(2);
 }
 
 // Every digit that tells the number from its neighbours.
@@ -120,291 +129,6 @@ const state = {
   zoom: 1, // of the graph
 };
 
-// ------------------------------------------------------------------------------ rules with numbers
-
-// A rule, as nested lists, becomes an object that knows of one entry of the result its value, what
-// it reads as, and which entries of the operands it is made of. Null for what is not computed entry
-// by entry.
-const ONE = {
-  negative: (x) => -x, exp: Math.exp, log: Math.log, sqrt: Math.sqrt, abs: Math.abs,
-  sign: Math.sign, sin: Math.sin, cos: Math.cos, tanh: Math.tanh,
-  sigmoid: (x) => 1 / (1 + Math.exp(-x)),
-};
-const TWO = {
-  add: ["+", 1, (a, b) => a + b], subtract: ["−", 1, (a, b) => a - b],
-  multiply: ["·", 3, (a, b) => a * b], times: ["·", 3, (a, b) => a * b],
-  divide: ["/", 3, (a, b) => a / b], divide_or_zero: ["/", 3, (a, b) => (b === 0 ? 0 : a / b)],
-  power: ["^", 5, (a, b) => a ** b],
-  equal: ["=", 0, (a, b) => +(a === b)], not_equal: ["≠", 0, (a, b) => +(a !== b)],
-  less: ["<", 0, (a, b) => +(a < b)], less_equal: ["≤", 0, (a, b) => +(a <= b)],
-  greater: [">", 0, (a, b) => +(a > b)], greater_equal: ["≥", 0, (a, b) => +(a >= b)],
-};
-const TIGHTEST = 9;
-const MOST_TERMS = 6;
-
-function broadcast(...shapes) {
-  const ndim = Math.max(...shapes.map((s) => s.length));
-  return Array.from({ length: ndim }, (_, i) =>
-    Math.max(...shapes.map((s) => s[s.length - ndim + i] ?? 1)));
-}
-const within = (shape, index) =>
-  shape.map((n, i) => (n === 1 ? 0 : index[index.length - shape.length + i]));
-const flat = (shape, index) => index.reduce((sum, i, axis) => sum * shape[axis] + i, 0);
-function unflat(shape, at) {
-  const index = new Array(shape.length);
-  for (let axis = shape.length - 1; axis >= 0; axis--) {
-    index[axis] = at % shape[axis];
-    at = Math.floor(at / shape[axis]);
-  }
-  return index;
-}
-const listOf = (x) => (Array.isArray(x) && x[0] === "tuple" ? x.slice(2) : x);
-const fenced = (part, index, binds) =>
-  part.binds < binds ? `(${part.text(index)})` : part.text(index);
-
-function compiled(tree, operands) {
-  if (typeof tree === "number" || typeof tree === "boolean") return constant(Number(tree));
-  if (typeof tree === "string") return operand(operands.get(tree), tree);
-  if (!Array.isArray(tree) || typeof tree[0] !== "string") return null;
-  const [op, options, ...given] = tree;
-  const shape = options.shape?.[2];
-  const parts = given.map((part) => compiled(part, operands));
-  if (!parts.length || parts.includes(null)) return null;
-  const [x, y, z] = parts;
-  if (op in TWO) return pairwise(...TWO[op], x, y);
-  if (op in ONE) return single(op, ONE[op], x);
-  if (op === "clip" && typeof options.min === "number" && typeof options.max === "number") {
-    return single("clip", (v) => Math.min(Math.max(v, options.min), options.max), x);
-  }
-  if (op === "where") return either(x, y, z);
-  if (op === "matmul") return product(x, y);
-  if (op === "sum" || op === "mean") return reduced(op, x, options);
-  if (op === "softmax") return soft(x, options.axis);
-  if (op === "spread") return moved(shape, x, spreading(shape, x.shape, options.axis));
-  if (op === "reshape") return moved(shape, x, (i) => unflat(x.shape, flat(shape, i)));
-  const axes = order(op, options, x.shape.length);
-  if (axes) {
-    const inverse = axes.map((_, axis) => axes.indexOf(axis));
-    return moved(axes.map((a) => x.shape[a]), x, (i) => inverse.map((a) => i[a]));
-  }
-  const places = op === "getitem" || op === "scatter_add"
-    ? basic(options.index, op === "getitem" ? x.shape : shape) : null;
-  if (!places) return null;
-  return op === "getitem" ? moved(places.shape, x, places.inner) : scattered(shape, x, places);
-}
-
-const constant = (value) => ({
-  shape: [], binds: value < 0 ? 4 : TIGHTEST,
-  at: () => value, text: () => brief(value), touch() {},
-});
-
-function operand(array, name) {
-  if (!array || array.values === null || array.pooled) return null;
-  const { shape, values } = array;
-  const at = (index) => values[flat(shape, within(shape, index))];
-  return {
-    shape, at,
-    get binds() { return TIGHTEST; },
-    text: (index) => (at(index) < 0 ? `(${brief(at(index))})` : brief(at(index))),
-    touch: (index, lit) => lit.get(name)?.add(flat(shape, within(shape, index))),
-  };
-}
-
-function pairwise(sign, binds, f, x, y) {
-  if (!y) return null;
-  return {
-    shape: broadcast(x.shape, y.shape), binds,
-    at: (i) => f(x.at(i), y.at(i)),
-    text: (i) => `${fenced(x, i, binds)} ${sign} ${fenced(y, i, binds + 1)}`,
-    touch(i, lit) { x.touch(i, lit); y.touch(i, lit); },
-  };
-}
-
-const single = (op, f, x) => ({
-  shape: x.shape, binds: op === "negative" ? 4 : TIGHTEST,
-  at: (i) => f(x.at(i)),
-  text: (i) => (op === "negative" ? `−${fenced(x, i, 4)}` : `${op}(${x.text(i)})`),
-  touch(i, lit) { x.touch(i, lit); },
-});
-
-const either = (x, y, z) => ({
-  shape: broadcast(x.shape, y.shape, z.shape), binds: TIGHTEST,
-  at: (i) => (x.at(i) ? y.at(i) : z.at(i)),
-  text: (i) => (x.at(i) ? y.text(i) : z.text(i)),
-  touch(i, lit) { x.touch(i, lit); (x.at(i) ? y : z).touch(i, lit); },
-});
-
-const moved = (shape, x, origin) => ({
-  shape, get binds() { return x.binds; },
-  at: (i) => x.at(origin(within(shape, i))),
-  text: (i) => x.text(origin(within(shape, i))),
-  touch(i, lit) { x.touch(origin(within(shape, i)), lit); },
-});
-
-// Many terms: the first of them, and how many there are.
-function total(indices, term) {
-  const shown = indices.length > MOST_TERMS ? indices.slice(0, 3) : indices;
-  const rest = shown.length < indices.length ? [fill(words.terms, indices.length)] : [];
-  return [...shown.map(term), ...rest].join(" + ") || "0";
-}
-
-function product(x, y) {
-  if (x.shape.length < 2 || y.shape.length < 2) return null;
-  const [rows, columns, terms] = [x.shape.at(-2), y.shape.at(-1), x.shape.at(-1)];
-  const leading = broadcast(x.shape.slice(0, -2), y.shape.slice(0, -2));
-  const all = Array.from({ length: terms }, (_, k) => k);
-  const left = (i, k) => [...i.slice(0, -2), i.at(-2), k];
-  const right = (i, k) => [...i.slice(0, -2), k, i.at(-1)];
-  return {
-    shape: [...leading, rows, columns], binds: 1,
-    at: (i) => all.reduce((sum, k) => sum + x.at(left(i, k)) * y.at(right(i, k)), 0),
-    text: (i) => total(all, (k) => `${fenced(x, left(i, k), 3)} · ${fenced(y, right(i, k), 4)}`),
-    touch(i, lit) { for (const k of all) { x.touch(left(i, k), lit); y.touch(right(i, k), lit); } },
-  };
-}
-
-// The indices that are added up for one entry of a sum.
-function reduced(op, x, options) {
-  const axis = listOf(options.axis ?? null);
-  const axes = (axis === null ? x.shape.map((_, i) => i) : [axis].flat())
-    .map((a) => (a + x.shape.length) % x.shape.length);
-  const keep = options.keepdims === true;
-  const shape = x.shape.map((n, i) => (axes.includes(i) ? 1 : n))
-    .filter((_, i) => keep || !axes.includes(i));
-  const inner = axes.map((a) => x.shape[a]);
-  const terms = (index) => Array.from({ length: size(inner) }, (_, k) => {
-    const within_ = unflat(inner, k);
-    let next = 0;
-    return x.shape.map((_, i) => {
-      if (axes.includes(i)) { if (keep) next++; return within_[axes.indexOf(i)]; }
-      return index[next++];
-    });
-  });
-  const count = size(inner);
-  const sum = (i) => terms(within(shape, i)).reduce((s, t) => s + x.at(t), 0);
-  return {
-    shape, binds: op === "mean" ? 3 : 1,
-    at: (i) => (op === "mean" ? sum(i) / count : sum(i)),
-    text(i) {
-      const text = total(terms(within(shape, i)), (t) => fenced(x, t, 2));
-      return op === "mean" ? `(${text}) / ${count}` : text;
-    },
-    touch(i, lit) { for (const t of terms(within(shape, i))) x.touch(t, lit); },
-  };
-}
-
-function soft(x, axis) {
-  const exponent = single("exp", Math.exp, x);
-  const sums = reduced("sum", exponent, { axis, keepdims: true });
-  const largest = (i) => { // as the op does it, so that nothing overflows
-    const row = [];
-    reduced("sum", { ...x, touch: (t) => row.push(x.at(t)) }, { axis, keepdims: true })
-      .touch(i, null);
-    return Math.max(...row);
-  };
-  return {
-    shape: x.shape, binds: TIGHTEST,
-    at(i) {
-      const m = largest(i);
-      const shifted = single("exp", (v) => Math.exp(v - m), x);
-      return shifted.at(i) / reduced("sum", shifted, { axis, keepdims: true }).at(i);
-    },
-    text(i) { return brief(this.at(i)); },
-    touch(i, lit) { sums.touch(i, lit); },
-  };
-}
-
-// Where an entry of what was spread over some axes comes from.
-function spreading(shape, small, axis) {
-  const given = listOf(axis ?? null);
-  const axes = (given === null ? shape.map((_, i) => i) : [given].flat())
-    .map((a) => (a + shape.length) % shape.length);
-  if (small.length === shape.length) return (i) => i.map((v, a) => (axes.includes(a) ? 0 : v));
-  return (i) => i.filter((_, a) => !axes.includes(a));
-}
-
-function order(op, options, ndim) {
-  const axes = Array.from({ length: ndim }, (_, i) => i);
-  const swap = (a, b) => { [axes[a], axes[b]] = [axes[b], axes[a]]; return axes; };
-  if (op === "matrix_transpose" && ndim > 1) return swap(ndim - 2, ndim - 1);
-  if (op === "swapaxes") return swap((options.axis1 + ndim) % ndim, (options.axis2 + ndim) % ndim);
-  if (op !== "transpose") return null;
-  const given = listOf(options.axes ?? null);
-  return given === null ? axes.reverse() : given.map((a) => (a + ndim) % ndim);
-}
-
-// An index of whole numbers, slices, None and …: the shape that it selects, and from where.
-function basic(index, shape) {
-  let items = [listOf(index)].flat();
-  if (Array.isArray(index) && index[0] !== "tuple") items = [index];
-  const isSlice = (x) => Array.isArray(x) && x[0] === "slice";
-  const isRest = (x) => Array.isArray(x) && x[0] === "ellipsis";
-  if (!items.every((x) => x === null || Number.isInteger(x) || isSlice(x) || isRest(x))) return null;
-  const used = items.filter((x) => x !== null && !isRest(x)).length;
-  const whole = Array.from({ length: shape.length - used }, () => ["slice", {}, null, null, null]);
-  const dots = items.findIndex(isRest);
-  items = dots < 0 ? [...items, ...whole] : [...items.slice(0, dots), ...whole, ...items.slice(dots + 1)];
-  const picks = []; // of each axis of the whole: a fixed place, or start and step
-  const selected = [];
-  for (const item of items) {
-    if (item === null) { selected.push(1); picks.push(null); continue; }
-    const n = shape[picks.filter((p) => p !== null).length];
-    if (Number.isInteger(item)) { picks.push({ fixed: (item + n) % n }); continue; }
-    const step = item[4] ?? 1;
-    const clamp = (v, low, high) => Math.min(Math.max(v < 0 ? v + n : v, low), high);
-    const start = item[2] === null ? (step > 0 ? 0 : n - 1) : clamp(item[2], step > 0 ? 0 : -1, step > 0 ? n : n - 1);
-    const stop = item[3] === null ? (step > 0 ? n : -1) : clamp(item[3], step > 0 ? 0 : -1, step > 0 ? n : n - 1);
-    const count = Math.max(0, Math.ceil((stop - start) / step));
-    picks.push({ start, step, count, axis: selected.length });
-    selected.push(count);
-  }
-  const axes = picks.filter((p) => p !== null);
-  return {
-    shape: selected,
-    inner: (i) => axes.map((p) => p.fixed ?? p.start + p.step * i[p.axis]),
-    outer(i) { // null where nothing was selected
-      const found = selected.map(() => 0);
-      for (const [a, p] of axes.entries()) {
-        if (p.fixed !== undefined) { if (i[a] !== p.fixed) return null; continue; }
-        const k = (i[a] - p.start) / p.step;
-        if (!Number.isInteger(k) || k < 0 || k >= p.count) return null;
-        found[p.axis] = k;
-      }
-      return found;
-    },
-  };
-}
-
-const scattered = (shape, x, places) => ({
-  shape, binds: TIGHTEST,
-  at(i) { const from = places.outer(i); return from ? x.at(from) : 0; },
-  text(i) { const from = places.outer(i); return from ? x.text(from) : "0"; },
-  touch(i, lit) { const from = places.outer(i); if (from) x.touch(from, lit); },
-});
-
-// The keys of the tensors that a rule mentions, in order.
-function mentioned(tree, found = []) {
-  if (typeof tree === "string") { if (!found.includes(tree)) found.push(tree); }
-  else if (Array.isArray(tree)) {
-    if (typeof tree[0] === "string" && tree[0] !== "opaque") {
-      Object.values(tree[1] ?? {}).forEach((x) => mentioned(x, found));
-      tree.slice(2).forEach((x) => mentioned(x, found));
-    }
-  }
-  return found;
-}
-
-// What the rule of an event reads: by key, the upstream as G.
-function operandsOf(which, event) {
-  const tree = which.nodes.get(event.node).rules?.[event.position]?.[2] ?? null;
-  const arrays = new Map();
-  for (const key of mentioned(tree)) {
-    if (key === "G") arrays.set("G", which.array(event.upstream));
-    else if (which.nodes.has(key)) arrays.set(key, which.array(which.nodes.get(key).value));
-  }
-  return [tree, arrays];
-}
-
 // ----------------------------------------------------------------------------------------- graph
 
 const boxes = new Map(); // of each tensor: its element, and the text for its norm
@@ -425,11 +149,19 @@ function zoom(factor) {
 }
 const POINT = 4 / 3; // in pixels
 
+// As large as the whole graph can be seen, within limits.
+function fit(least = 0, largest = 1) {
+  const [frame, drawn] = [byId("graph"), byId("graph").querySelector("svg")];
+  const { width: wide, height: high } = drawn.viewBox.baseVal;
+  const most = Math.min((frame.clientWidth - 16) / wide, (frame.clientHeight - 16) / high) / POINT;
+  zoom(Math.min(Math.max(most, least), largest) / state.zoom);
+}
+
 function readGraph() {
   for (const box of byId("graph").querySelectorAll(".node")) {
     const key = box.querySelector("title").textContent;
     const texts = [...box.querySelectorAll("text")];
-    const line = texts.find((text) => text.textContent.trim() === data.room) ?? null;
+    const line = texts.findLast((text) => text.textContent.trim() === data.room) ?? null;
     if (line) line.textContent = "";
     // An engine that lacks the reader's fonts has measured them wrong.
     const { x, width: wide } = box.getBBox();
@@ -437,11 +169,20 @@ function readGraph() {
       text?.setAttribute("x", x + wide / 2);
       text?.setAttribute("text-anchor", "middle");
     }
+    const [name, shape] = texts;
+    if (shape) { // beside the name, and both in the middle
+      const [a, b] = [name, shape].map((text) => text.getComputedTextLength());
+      name.setAttribute("x", x + (wide - a - b - 7) / 2);
+      shape.setAttribute("x", x + (wide - a - b - 7) / 2 + a + 7);
+    }
     box.querySelector("title").remove(); // it is the key; the pointer finds the other one
     boxes.set(key, { box, line });
     box.addEventListener("click", () => {
       if (log.complete.has(key)) goTo(log.complete.get(key));
     });
+  }
+  for (const title of byId("graph").querySelectorAll(".cluster > title, .graph > title")) {
+    title.remove();
   }
   for (const edge of byId("graph").querySelectorAll(".edge")) {
     const path = edge.querySelector("path");
@@ -453,7 +194,7 @@ function readGraph() {
 }
 
 // As wide as the norm's logarithm, the same on every page.
-const width = (norm) => (norm > 0 ? 1 + 0.42 * Math.min(Math.max(Math.log10(norm) + 8, 0), 14) : 1);
+const width = (norm) => 1 + 0.42 * Math.min(Math.max(Math.log10(norm) + 8, 0), 14);
 
 function showGraph(event) {
   for (const [key, { box, line }] of boxes) {
@@ -466,6 +207,7 @@ function showGraph(event) {
     box.classList.toggle("pending", known === null && node.kind !== "constant");
     box.classList.toggle("current", key === event.node);
     box.classList.toggle("target", key === event.target);
+    box.classList.toggle("broken", known !== null && !Number.isFinite(known.norm));
     box.classList.toggle("stop", state.breakpoints.has(key));
     mark(box, key === event.node, state.breakpoints.has(key));
     if (line) line.textContent = known === null ? "" : normLine(key, known);
@@ -477,8 +219,9 @@ function showGraph(event) {
     edge.classList.toggle("now", isPassed && id === `e-${event.node}-${event.position}`);
     edge.classList.toggle("zero", isPassed && passed[1].norm === 0);
     edge.classList.toggle("broken", isPassed && !Number.isFinite(passed[1].norm));
-    if (isPassed) grown.style.strokeWidth = width(passed[1].norm);
+    grown.style.strokeWidth = isPassed && passed[1].norm > 0 ? width(passed[1].norm) : "";
   }
+  byId("caption").textContent = state.comparing ? fill(words["on boxes"], ...data.labels) : "";
   follow(boxes.get(event.target ?? event.node)?.box);
 }
 
@@ -531,7 +274,7 @@ const scaleFor = (map) => (map.role === "gradient" ? gradientScale : valueScales
 
 // The share of a scale, from −1 to 1; of what lies below a logarithmic one, null.
 function share(x, { largest, decades }) {
-  if (!largest) return 0;
+  if (!largest || x === 0) return 0;
   if (!state.logarithmic) return Math.min(Math.max(x / largest, -1), 1);
   const place = 1 + Math.log10(Math.abs(x) / largest) / decades;
   return place <= 0 ? null : Math.sign(x) * Math.min(place, 1);
@@ -592,7 +335,12 @@ function showMaps() {
   const figures = maps.map(figure);
   const pairs = figures.filter((_, i) => i % 2 === 0)
     .map((one, i) => element("div", { class: "pair" }, one, figures[2 * i + 1]));
+  const held = document.activeElement?.closest?.("figure")?.dataset;
   byId("maps").replaceChildren(...(state.comparing ? pairs : figures));
+  if (held) {
+    figures.find((one) => one.dataset.map === held.map && one.dataset.log === held.log)
+      ?.querySelector("svg.map")?.focus();
+  }
   for (const map of maps) if (map.rects) frameCells(map);
 }
 
@@ -605,11 +353,12 @@ function choose(event) {
   const made = log.array(event.contribution);
   const values = made.values;
   if (!values?.length) return;
-  let best = 0;
-  values.forEach((x, i) => { if (Math.abs(x) > Math.abs(values[best]) || Number.isNaN(x)) best = i; });
+  const { rows, columns, first } = matrixOf(made);
+  let best = first;
+  for (let at = first; at < first + rows * columns; at++) {
+    if (Math.abs(values[at]) > Math.abs(values[best]) || Number.isNaN(values[at])) best = at;
+  }
   state.chosen = { step: state.step, id: "made", number: 0, flat: best };
-  const leading = unflat(made.cells, best).slice(0, -2).reverse();
-  leading.forEach((at, axis) => { state.leading[axis] = at; });
 }
 
 function showSliders() {
@@ -663,14 +412,15 @@ function figure(map) {
   return made;
 }
 
-const CELL = 15, SHORT = 10, LOW = 24, LEFT = 22, TOP = 14;
+const CELL = 15, SHORT = 10, LOW = 24, TOP = 14;
 
 function grid(map) {
   const { array } = map;
   const { rows, columns, first } = matrixOf(array);
   const numbered = columns <= 8 && rows <= 12 && !array.pooled;
-  const [wide, high] = numbered ? [62, LOW] : rows > 16 ? [CELL, SHORT] : [CELL, CELL];
-  const [left, top] = array.cells.length ? [array.cells.length > 1 ? LEFT : 0, TOP] : [0, 0];
+  const [wide, high] = numbered ? [68, LOW] : rows > 16 ? [CELL, SHORT] : [CELL, CELL];
+  const digits = String(rows * array.block[0]).length;
+  const [left, top] = array.cells.length ? [array.cells.length > 1 ? 8 + 6 * digits : 0, TOP] : [0, 0];
   const drawn = element("svg", {
     class: "map", tabindex: 0, role: "group", width: left + columns * wide, height: top + rows * high,
     "aria-label": `${map.title} ${shapeText(array.shape)}`,
@@ -691,7 +441,9 @@ function grid(map) {
       drawn.append(...cell(map, at, left + c * wide, top + r * high, wide, high, numbered));
     }
   }
-  drawn.addEventListener("pointermove", (e) => point(map, e.target.dataset?.at));
+  for (const kind of ["pointermove", "pointerdown"]) {
+    drawn.addEventListener(kind, (e) => point(map, e.target.dataset?.at));
+  }
   drawn.addEventListener("keydown", (e) => walkCells(map, e, rows, columns, first));
   return drawn;
 }
@@ -718,6 +470,7 @@ function cell(map, at, x, y, w, h, numbered) {
   if (numbered || (!Number.isFinite(value) && !Number.isNaN(value))) {
     const text = element("text", { x: x + w / 2, y: y + h / 2 + 4 }, brief(value));
     text.style.fill = ink(end, percent);
+    if (!numbered) text.setAttribute("class", "small");
     made.push(text);
   } else if (value < 0 && percent > 3) {
     const mark = element("path", { class: "mark", d: `M${x + w / 2 - 3} ${y + h / 2}h6` });
@@ -776,7 +529,8 @@ function walkCells(map, event, rows, columns, first) {
   event.preventDefault();
   event.stopPropagation();
   const isHere = state.chosen?.id === map.id && state.chosen.number === map.number;
-  const now = isHere ? state.chosen.flat - first : 0;
+  if (!isHere) { point(map, first); return; }
+  const now = state.chosen.flat - first;
   const row = Math.min(Math.max(Math.floor(now / columns) + move[0], 0), rows - 1);
   const column = Math.min(Math.max((now % columns) + move[1], 0), columns - 1);
   point(map, first + row * columns + column);
@@ -788,10 +542,9 @@ function showCell() {
   const { chosen } = state;
   for (const map of maps) map.lit = new Set();
   showEquation(event);
-  if (chosen && chosen.id !== "made" && chosen.id !== "G") {
-    for (const map of maps) if (map.number !== chosen.number && map.id === chosen.id) map.lit.add(chosen.flat);
-  } else if (chosen && event.kind !== "rule") {
-    same(chosen);
+  if (chosen && (event.kind === "accumulate" || event.kind === "unbroadcast")) same(chosen);
+  for (const map of maps) { // the same entry of the other log
+    if (chosen && map.id === chosen.id && map.number !== chosen.number) map.lit.add(chosen.flat);
   }
   for (const map of maps) {
     if (!map.rects) continue;
@@ -1005,8 +758,11 @@ function readTimeline() {
       }
       isOn = Number.isFinite(level);
     });
-    const line = element("path", { class: number ? "line other" : "line", d });
-    ticks.append(line);
+    const { events } = logs[number];
+    const broken = events.map((event, i) =>
+      (Number.isFinite(logs[number].shown(event).norm) ? "" : `M${i + 0.5} 2v14`)).join("");
+    ticks.append(element("path", { class: number ? "line other" : "line", d }),
+      element("path", { class: number ? "broken other" : "broken", d: broken }));
   });
   ticks.append(element("path", { class: "stop", id: "stops" }), element("path", { class: "cursor", id: "cursor" }));
   ticks.addEventListener("pointerdown", (e) => {
@@ -1030,6 +786,7 @@ function showTimeline() {
 // ------------------------------------------------------------------------------ the whole page
 
 function show() {
+  if (!state.comparing && state.chosen?.number) state.chosen = null;
   const event = log.events[state.step];
   byId("count").replaceChildren(
     element("b", { class: event.kind }, words.kinds[event.kind]), ` ${fill(words.step, state.step, last)}`);
@@ -1145,6 +902,7 @@ const ACTIONS = {
   compare() { if (logs.length > 1) { state.comparing = !state.comparing; show(); } },
   search() { byId("search").focus(); byId("search").select(); },
   help() { byId("keys").open ? byId("keys").close() : byId("keys").showModal(); },
+  fit: () => fit(),
   smaller: () => zoom(1 / 1.25),
   larger: () => zoom(1.25),
   up: () => relative(true),
@@ -1153,7 +911,7 @@ const ACTIONS = {
 const KEYS = {
   ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last", " ": "play", b: "break",
   n: "resume", ArrowUp: "up", ArrowDown: "down", g: "scale", c: "compare", "/": "search", "?": "help",
-  "-": "smaller", "+": "larger", "=": "larger",
+  "-": "smaller", "+": "larger", "=": "larger", 0: "fit",
 };
 
 function listen() {
@@ -1167,7 +925,8 @@ function listen() {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const isButton = event.target.closest?.("button") && event.key === " ";
-    if (isButton || event.target.type === "range" || (byId("keys").open && event.key !== "?")) return;
+    const isSlider = event.target.type === "range" && /^(Arrow|Home|End|Page)/.test(event.key);
+    if (isButton || isSlider || (byId("keys").open && event.key !== "?")) return;
     const name = event.shiftKey && event.key.startsWith("Arrow")
       ? { ArrowLeft: "op-back", ArrowRight: "op-next" }[event.key] : KEYS[event.key];
     if (!name) return;
@@ -1195,6 +954,7 @@ function start() {
   readGraph();
   readTimeline();
   listen();
+  fit(1, 1.5); // a small graph on a large screen
   goTo(asked());
 }
 

@@ -23,8 +23,9 @@ import pytest
 import minigrad
 from minigrad import BackwardSteps, Tensor, debugging, primitive, step_backward, trace
 from minigrad.modes import watch
+from minigrad.notation import width_of
 from minigrad.stepper import Debugger, Quit
-from minigrad.stepper.terminal import HELP, TEXTS, width_of
+from minigrad.stepper.terminal import HELP, TEXTS
 from minigrad.stepper.watching import Debugging
 from tests.helpers import assert_same, gradient_of, leaf, next_line
 

@@ -163,8 +163,14 @@ NOTES = {
         "each row sums to 0, as it must: at most 1e−17",
         "每行之和应为 0：最大",
     ),
-    Note("does not sum to 0", (0.5,)): ("a row must sum to 0, and one sums to 0.5", "却有一行为 0.5"),
-    Note("does not sum to 0", (np.nan,)): ("a row must sum to 0, and one sums to NaN", "却有一行为 NaN"),
+    Note("does not sum to 0", (0.5,)): (
+        "a row must sum to 0, and one sums to 0.5",
+        "却有一行为 0.5",
+    ),
+    Note("does not sum to 0", (np.nan,)): (
+        "a row must sum to 0, and one sums to NaN",
+        "却有一行为 NaN",
+    ),
     Note("hook"): ("a hook replaced the gradient", "钩子替换了这个梯度"),
     Note("changed"): ("a rule changed this gradient in place", "就地改动了它"),
     Note("spoiled"): ("the rule changed its upstream gradient", "就地改动了它的上游梯度"),
