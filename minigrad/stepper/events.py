@@ -197,6 +197,7 @@ def _trees(node: Node, keys: dict[Node, str]) -> dict[str, Any]:
 
 
 def _listed(x: Any) -> Any:
+    """A formula as nested lists, each of which begins with what it is."""
     if isinstance(x, KnownShape):
         return ["shape", {}, list(x.value)]
     if isinstance(x, Symbol):
@@ -206,16 +207,20 @@ def _listed(x: Any) -> Any:
         return [x.op, options, *[_listed(part) for part in x.inputs]]
     if isinstance(x, (tuple, list)):
         return ["tuple", {}, *[_listed(part) for part in x]]
-    if x == "None":  # which a formula has to say, where another value would be usual
-        return None
     if isinstance(x, slice):
         return ["slice", {}, x.start, x.stop, x.step]
-    if x is Ellipsis:
-        return ["ellipsis", {}]
+    return ["ellipsis", {}] if x is Ellipsis else _plain(x)
+
+
+def _plain(x: Any) -> Any:
+    """A number or None as it is, anything else as the text that a formula has."""
     if isinstance(x, np.generic):
         x = x.item()
-    plain = x is None or isinstance(x, (bool, int)) or (isinstance(x, float) and math.isfinite(x))
-    return x if plain else ["opaque", {"text": str(x)}]
+    is_number = isinstance(x, (bool, int)) or (isinstance(x, float) and math.isfinite(x))
+    if is_number or x is None:
+        return x
+    # A formula has to say None where another value would be usual.
+    return None if isinstance(x, str) and x == "None" else ["opaque", {"text": str(x)}]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

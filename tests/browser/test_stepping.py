@@ -1506,11 +1506,16 @@ def test_an_entry_that_was_not_checked_is_said_not_to_be(read: Read, open_page: 
     assert reader.visit.complaints == []
 
 
-def test_invariants_and_notes_stand_below_the_sentence(read: Read) -> None:
+def test_what_must_hold_stands_with_the_check_and_other_notes_below_the_sentence(
+    read: Read,
+) -> None:
     reader, steps = read("attention"), attention()
     event = rule(steps, "scaled")
     reader.go(event.index)
-    assert any("each row sums to 0" in note for note in reader.texts("#notes li"))
+    kinds = [note.kind for note in event.notes]
+    assert "sums to 0" in kinds
+    assert any("each row sums to 0" in line for line in reader.texts("#check-body p"))
+    assert len(reader.texts("#notes li")) == len(kinds) - 1
 
 
 @looks

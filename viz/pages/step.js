@@ -659,6 +659,7 @@ function showCheck(event) {
     lines.push(data.verdicts[number][state.step]);
     if (state.chosen?.id === "made" && one.verdict[2]) lines.push(...cellCheck(logs[number], one));
   }
+  lines.push(...notesOf(isInvariant));
   byId("check-body").replaceChildren(...lines.map((text) => element("p", {}, text)));
 }
 
@@ -791,8 +792,7 @@ function show() {
   byId("count").replaceChildren(
     element("b", { class: event.kind }, words.kinds[event.kind]), ` ${fill(words.step, state.step, last)}`);
   byId("sentence").textContent = data.sentences[state.step];
-  const notes = logs.slice(0, state.comparing ? 2 : 1).flatMap((_, number) =>
-    data.notes[number][state.step].map((note) => (state.comparing ? `${data.labels[number]}: ${note}` : note)));
+  const notes = notesOf((kind) => !isInvariant(kind));
   if (state.comparing) notes.unshift(ratio(event));
   byId("notes").replaceChildren(...notes.map((note) => element("li", {}, note)));
   showGraph(event);
@@ -801,6 +801,18 @@ function show() {
   showSource(event);
   showTimeline();
   showControls();
+}
+
+// What must hold whatever the numbers are; it stands with the check.
+const isInvariant = (kind) => kind.endsWith("to 0");
+
+function notesOf(test) {
+  return logs.slice(0, state.comparing ? 2 : 1).flatMap((which, number) => {
+    const { notes = [] } = which.events[state.step];
+    const label = state.comparing ? `${data.labels[number]}: ` : "";
+    return data.notes[number][state.step].filter((_, i) => test(notes[i][0]))
+      .map((note) => label + note);
+  });
 }
 
 function ratio() {
