@@ -155,7 +155,7 @@ class Names:
         self._expressions: dict[Node, Symbol] = {}  # of those that are called by one
         taken = Counter([self._own(node) for node in ordered])
         numbers = count(1)
-        uses: Counter[str] = Counter()
+        uses = Counter(["G"])  # which is the upstream in every equation
         for node in ordered:
             label = self._own(node) or self._expression(node, taken)
             while not label:

@@ -24,6 +24,7 @@ from markupsafe import Markup
 
 from minigrad.notation import visible
 from minigrad.stepper import BackwardSteps
+from minigrad.stepper.recording import CONTEXT
 from minigrad.stepper.storage import written_json
 from minigrad.stepper.wording import judged, noticed, sentence
 from viz.colours import DARK, LIGHT
@@ -72,6 +73,7 @@ def step_page(
         The page, to be read as UTF-8.
 
     Raises:
+        TypeError: `compare` is no log.
         ValueError: the logs part, the log is too long for a page, or there is no such language.
         DrawingError: there is no layout engine, or the file cannot be written.
 
@@ -105,6 +107,7 @@ def step_page(
         "verdicts": [[judged(event, language) for event in log] for log in logs],
         "words": words["script"],
         "room": ROOM,
+        "context": CONTEXT,
     }
     script, style = _part("rules.js") + _part("step.js"), _part("step.css")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
@@ -138,6 +141,8 @@ def step_frame(steps: BackwardSteps, language: str = "en") -> str:
 
 
 def _insist_on_lock_step(one: BackwardSteps, other: BackwardSteps) -> None:
+    if not isinstance(other, BackwardSteps):
+        raise TypeError(f"compare is a log of steps, not a {type(other).__name__}.")
     for a, b in zip(one, other, strict=False):
         for what, x, y in (
             ("kind", a.kind, b.kind),

@@ -37,6 +37,10 @@ class Keep(StrEnum):
 Show = Callable[[BackwardSteps], None]
 
 
+class UnloggedError(Exception):
+    """No log of a backward could be made."""
+
+
 class Stepping(Debugging):
     """Opens the debugger at the N-th backward, or shows its log; all others run as they would.
 
@@ -61,6 +65,8 @@ class Stepping(Debugging):
     def began(self, root: Any, gradient: Any) -> None:
         """Number it, and step through the one that is meant."""
         self.refuse_within_log()
+        if os.getpid() != self.process:
+            return
         self.backwards += 1
         if self.backwards != self.at:
             return
@@ -69,10 +75,17 @@ class Stepping(Debugging):
         except (Quit, MemoryError, OSError, KeyboardInterrupt) as end:
             self.end = end.with_traceback(None)
             raise Left from None
-        except NestedError as error:
+        except (NestedError, UnloggedError) as error:
             self.problem = str(error)
-        except Exception as error:  # backward will raise it too, and where it is the script's
-            self.problem = f"this backward cannot be stepped through: {error}"
+
+    def logged(self, *given: Any) -> Any:
+        """The log; what goes wrong is told at the end, since backward will raise it too."""
+        try:
+            return super().logged(*given)
+        except (NestedError, MemoryError):
+            raise
+        except Exception as error:
+            raise UnloggedError(f"this backward cannot be stepped through: {error}") from error
 
     def opened(self, steps: BackwardSteps, variables: Any, called: str, notices: list[str]) -> None:
         """Show the log; one that a wrong rule has cut off is for the debugger only."""
@@ -181,10 +194,12 @@ def _finish(path: Path, stepping: Stepping, language: Language) -> None:
     elif isinstance(end, BrokenPipeError):
         raise end
     elif end is not None:
-        fail(str(end).replace('pass keep="summary"', "pass --keep summary"))
+        fail(str(end))
     elif stepping.problem:
         fail(stepping.problem)
     elif count < stepping.at:
-        fail(f"{path} {too_late(count) if count else 'calls backward() nowhere'}")
+        fail(
+            f"{path} {too_late(count) if count else 'calls backward() nowhere in its main thread'}"
+        )
     if stepping.diagnosis:
         raise typer.Exit(1)

@@ -19,13 +19,10 @@ from typing import Any, TextIO
 
 from minigrad.notation import visible
 from minigrad.stepper import terminal
-from minigrad.stepper.events import Event
+from minigrad.stepper.events import COMPLETE, STOPS, Event
 from minigrad.stepper.expressions import Condition, completed, names_at, one_line, value_of
 from minigrad.stepper.steps import BackwardSteps, Place
 from minigrad.stepper.wording import texts_of
-
-STARTS = ("seed", "enter", "done")
-"""The kinds of events that n and b stop at."""
 
 MOST_WORDS = 30
 """That are listed where none fits."""
@@ -33,7 +30,7 @@ MOST_WORDS = 30
 
 def is_cut(steps: BackwardSteps) -> bool:
     """Whether a log ends inside an op, which it does with a rule that is wrong."""
-    return steps[-1].kind not in STARTS
+    return steps[-1].kind not in STOPS
 
 
 class Quit(BaseException):
@@ -58,9 +55,9 @@ class Debugger(cmd.Cmd):
     >>> commands = io.StringIO("until name == 'x'\\nc\\n")
     >>> Debugger(step_backward(x * 2), stdin=commands).interact()
     5 events, backward from t1; h lists the commands
-    0/5  t1 gets the gradient to start from: 1
+    0/4  t1 gets the gradient to start from: 1
     (step) until name == 'x'
-    2/5  ∂L/∂x = 2 · G: 2
+    2/4  ∂L/∂x = 2 · G: 2
         G   ∂L/∂x
         1   2
     (step) c
@@ -118,7 +115,7 @@ class Debugger(cmd.Cmd):
                 if not self.is_terminal:
                     raise
                 self.say("", "--KeyboardInterrupt--")
-            except UnicodeDecodeError:  # from a pipe: nothing behind it can be trusted
+            except ValueError:  # text that cannot be read, or input that exit() has closed
                 self.left = True
                 return None
 
@@ -191,7 +188,7 @@ class Debugger(cmd.Cmd):
     @cached_property
     def words(self) -> dict[str, None]:
         """The names of the tensors and ops that the walk comes by, in its order."""
-        nodes = [event.node for event in self.steps if event.kind in ("enter", "done")]
+        nodes = [event.node for event in self.steps if event.kind in COMPLETE]
         found = [x.label for x in nodes] + [word for x in nodes for word in (x.op, x.name) if word]
         return dict.fromkeys(found)
 
@@ -239,13 +236,13 @@ class Debugger(cmd.Cmd):
         """On to the next op, or to a breakpoint that comes before it."""
         if self.here.index == len(self.steps) - 1:
             raise CommandError(self.texts["last"])
-        self.steps.until(lambda event: event.kind in STARTS or self.steps.is_breakpoint(event))
+        self.steps.until(lambda event: event.kind in STOPS or self.steps.is_breakpoint(event))
         self.show()
 
     def do_back(self, arg: str) -> None:
         """Back to the op before, or to the start of this one."""
         before = range(self.here.index - 1, -1, -1)
-        self._move(next((i for i in before if self.steps[i].kind in STARTS), -1))
+        self._move(next((i for i in before if self.steps[i].kind in STOPS), -1))
 
     def do_step(self, arg: str) -> None:
         """One event on."""
@@ -281,11 +278,10 @@ class Debugger(cmd.Cmd):
 
     def do_until(self, arg: str) -> None:
         """On to where something is so; where it never is, one stays."""
-        place, start = self.place(self._given(arg, "until")), self.here.index
+        place = self.place(self._given(arg, "until"))
         with self._only(place):
-            found = self.steps.resume()
+            found = self.steps.until(self.steps.is_breakpoint)
         if found is None:
-            self.steps.goto(start)
             problem = getattr(place, "problem", "")
             said = self.texts["never"].format(visible(arg))
             raise CommandError(f"{said} ({problem})" if problem else said)

@@ -38,6 +38,7 @@ def names_at(event: Event, steps: BackwardSteps, variables: Variables) -> dict[s
         name: _array(getattr(event, name))
         for name in ("upstream", "contribution", "before", "after")
     }
+    arrays["G"] = arrays["upstream"]
     functions = {"steps": steps, "event": event, "grad": grad, "value": value, "np": np}
     return {**variables, **facts_of(event), **arrays, **functions}
 
@@ -70,10 +71,8 @@ def _found(tensor: Any, arrays: Mapping[str, Snapshot], variables: Variables, la
 
 
 def value_of(text: str, event: Event, steps: BackwardSteps, variables: Variables) -> Any:
-    """What an expression comes to. The event's facts are hidden by the user's variables here."""
-    names = names_at(event, steps, variables)
-    names |= {name: variables[name] for name in facts_of(event) if name in variables}
-    return eval(text.strip(), names)
+    """What an expression comes to."""
+    return eval(text.strip(), names_at(event, steps, variables))
 
 
 class Condition:
@@ -94,7 +93,7 @@ class Condition:
         """Whether it is true there."""
         try:
             found = bool(eval(self._code, names_at(event, *self._given)))
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # it is the user's, and may raise anything
             self.problem = one_line(error)
             return False
         self.worked = True

@@ -38,7 +38,7 @@ class Faults:
         return [Note(f"made {self._made}")] if node is self._maker else []
 
     def backward(self, upstream: Array, contribution: Array) -> list[Note]:
-        """A note on the first contribution that is not finite though its upstream was."""
+        """A note on the first gradient that is not finite though what it is made of was."""
         fault = None if self._passed else new_fault([upstream], contribution)
         self._passed = self._passed or fault is not None
         return [Note(_KINDS[fault])] if fault else []

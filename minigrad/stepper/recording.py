@@ -27,8 +27,9 @@ from minigrad.primitive import Primitive
 from minigrad.rule import broadcast_axes
 from minigrad.stepper import health
 from minigrad.stepper.differences import check_edge
-from minigrad.stepper.events import Equations, Event, Note, Snapshot, StepNode, snapshot
+from minigrad.stepper.events import Event, Note, Snapshot, StepNode, snapshot
 from minigrad.stepper.steps import BackwardSteps
+from minigrad.stepper.written import Equations
 
 LARGEST = 2**29
 """Bytes that a log may take in memory, roughly."""
@@ -121,8 +122,9 @@ class _Recorder(Watcher):
         self.sums[self.visited[0]] = seed.copy(), self.upstream, 0
         self.complete: dict[Node, Array] = {}  # of the leaves
         self.given = seed  # what the next rule gets
-        self.log("seed", self.visited[0], after=self.upstream)
         self.faults = health.Faults(self.visited, self.values)
+        notes = tuple(self.faults.backward(np.zeros(0), seed))
+        self.log("seed", self.visited[0], after=self.upstream, notes=notes)
 
     def _insist_on_traces(self) -> None:
         for node in self.visited:
@@ -142,7 +144,7 @@ class _Recorder(Watcher):
         arrays = sum(sizes) + sum([array.nbytes for array in self.values.values()])
         total = PER_EVENT * count + (arrays if self.entries else 0)
         if total > LARGEST:
-            less = "" if not self.entries else 'pass keep="summary", or '
+            less = "" if not self.entries else 'pass keep="summary" (--keep summary), or '
             raise MemoryError(
                 f"the log of this backward would take about {total / 2**20:,.0f} MB, with "
                 f"{count:,} events; the limit is {LARGEST / 2**20:,.0f} MB. To see it, {less}step "
@@ -223,6 +225,7 @@ class _Recorder(Watcher):
         notes = []
         if not _same(total, upstream):
             notes.append(Note("hook" if node.hooks else "changed"))
+            notes += self.faults.backward(total, upstream)
             self.upstream = self.taken(upstream)
         self.given = upstream.copy()
         if node.primitive is None:
@@ -250,21 +253,23 @@ class _Recorder(Watcher):
         if not _same(self.given, upstream):  # the next rule of this op gets it as it is now
             notes.append(Note("spoiled"))
             self.given, self.upstream = upstream.copy(), self.taken(upstream)
-        more: dict[str, Any] = {"contribution": taken, "notes": tuple(notes), "verdict": verdict}
-        self.log("rule", node, parent, **common, **more)
-        if problem is not None:
-            self._stop(problem)
-        if made.shape != contribution.shape:
+        fits = made.shape == contribution.shape
+        more: dict[str, Any] = {"contribution": taken, "notes": tuple(notes)}
+        self.log("rule", node, parent, **common, **more, verdict=verdict if fits else None)
+        if not fits:
             axes = broadcast_axes(made.shape, contribution.shape) or ()
             more = {"before": taken, "contribution": self.taken(contribution), "axes": axes}
-            self.log("unbroadcast", node, parent, **common, **more)
+            self.log("unbroadcast", node, parent, **common, **more, verdict=verdict)
             taken = more["contribution"]
         elif made.dtype != contribution.dtype:
             taken = self.taken(contribution)
+        if problem is not None:
+            self._stop(problem)
         before = self._accumulated(parent, contribution, taken)
-        _, after, part = self.sums[parent]
+        total, after, part = self.sums[parent]
         more = {"contribution": taken, "before": before, "after": after}
         more |= {"part": part, "parts": self.parts[parent]}
+        more["notes"] = tuple(self.faults.backward(contribution, total))
         self.log("accumulate", node, parent, **common, **more)
 
     def _accumulated(self, parent: Node, contribution: Array, taken: Snapshot) -> Snapshot | None:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, overload
 
 from minigrad.memory import Variable
-from minigrad.stepper.events import Event, Snapshot, StepNode
+from minigrad.stepper.events import COMPLETE, Event, Snapshot, StepNode
 from minigrad.stepper.storage import read_log, write_log
 from minigrad.stepper.wording import transcript
 
@@ -125,16 +125,18 @@ class BackwardSteps(Sequence[Event]):
         return self._at((later or found)[0])
 
     def until(self, predicate: Callable[[Event], Any]) -> Event | None:
-        """Goes on to the next event that `predicate` holds of; None, at the last, if none does."""
-        for i in range(self.position + 1, len(self)):
-            if predicate(self._at(i)):
-                return self._events[i]
-        self.position = len(self) - 1
+        """Goes on to the next event that `predicate` holds of; stays if there is none (None)."""
+        for event in self._events[self.position + 1 :]:
+            if predicate(event):
+                return self._at(event.index)
         return None
 
     def resume(self) -> Event | None:
         """Goes on to the next breakpoint; None, at the last event, if there is none."""
-        return self.until(self.is_breakpoint)
+        found = self.until(self.is_breakpoint)
+        if found is None:
+            self._at(len(self) - 1)
+        return found
 
     def is_breakpoint(self, event: Event) -> bool:
         """Whether `resume` stops there."""
@@ -152,7 +154,7 @@ class BackwardSteps(Sequence[Event]):
             return bool(place(event))
         name, node = self._called(place), event.node
         named = name in (node.label, node.name, node.op) if name else False
-        return named and event.kind in ("enter", "done")
+        return named and event.kind in COMPLETE
 
     def _called(self, place: Place) -> str:
         """The name that a place is meant by; empty if it has none here."""
@@ -162,7 +164,7 @@ class BackwardSteps(Sequence[Event]):
         return str(getattr(place, "primitive", getattr(place, "label", place)))
 
     def _known(self) -> str:
-        names = [event.node.label for event in self if event.kind in ("enter", "done")]
+        names = [event.node.label for event in self if event.kind in COMPLETE]
         ops = dict.fromkeys(event.op for event in self if event.kind == "enter")
         more = ", …" if len(names) > 20 else ""
         return f"there are the tensors {', '.join(names[:20])}{more} and the ops {', '.join(ops)}."

@@ -21,12 +21,11 @@ from minigrad.stepper.events import (
     NOTES,
     Event,
     Note,
-    Recalled,
     Snapshot,
     StepNode,
     Verdict,
-    Written,
 )
+from minigrad.stepper.written import Recalled, Written
 
 FORMAT, VERSION = "minigrad backward steps", 1
 
@@ -145,7 +144,7 @@ def read_log(text: str) -> tuple[list[StepNode], list[Event], StepNode, dict[str
     Errors: `ValueError` if it is something else, of another version, or damaged.
     """
     try:
-        log = json.loads(text)
+        log = json.loads(text, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"this is no log of backward steps: {error}") from error
     if not isinstance(log, dict) or log.get("format") != FORMAT:
@@ -161,6 +160,8 @@ def read_log(text: str) -> tuple[list[StepNode], list[Event], StepNode, dict[str
         for entry in _list(log["nodes"]):
             node = _read_node(entry, nodes, arrays)
             nodes[node.key] = node
+        labels = {node.label for node in nodes.values()}
+        _insist(len(labels) == len(nodes) and "" not in labels, "tensors are not told apart")
         events = [_read_event(i, x, nodes, arrays) for i, x in enumerate(_list(log["events"]))]
         _insist(events and events[0].kind == "seed", "it does not begin with a seed")
         root = _chosen(nodes, log["root"])
@@ -171,6 +172,11 @@ def read_log(text: str) -> tuple[list[StepNode], list[Event], StepNode, dict[str
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ValueError(f"this log is damaged: {type(error).__name__}: {error}") from error
     return list(nodes.values()), events, root, sources
+
+
+def _finite(text: str) -> float:
+    _insist(math.isfinite(float(text)), f"{text} is written as a text in a log")
+    return float(text)
 
 
 def _insist(holds: Any, otherwise: str) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from minigrad.memory import Array
 from minigrad.notation import summarise, visible, width_of, write_number, write_summary
-from minigrad.stepper.events import Event, Snapshot, StepNode
+from minigrad.stepper.events import STOPS, Event, Snapshot, StepNode
 from minigrad.stepper.recording import CONTEXT
 from minigrad.stepper.steps import BackwardSteps
 from minigrad.stepper.wording import brief, place_of, remarks, sentence, texts_of
@@ -137,10 +137,10 @@ Block = list[str]  # a heading, and the lines below it
 
 def stop(event: Event, steps: BackwardSteps, language: str) -> str:
     """An event as the debugger stops at it: which one, what happens, and with which numbers."""
-    total = len(steps)
+    last = len(steps) - 1
     place = place_of(event.node) if event.kind == "enter" else ""
     where = f"  [{place}]" if place else ""
-    lines = [f"{event.index:{len(str(total))}}/{total}  {sentence(event, language)}{where}"]
+    lines = [f"{event.index:{len(str(last))}}/{last}  {sentence(event, language)}{where}"]
     lines += [f"    · {remark}" for remark in remarks(event, language)]
     return "\n".join([*lines, *side_by_side(_blocks(event, steps))])
 
@@ -278,7 +278,7 @@ class _View:
         # As backward comes by them: always on to the youngest.
         self.all = [x for x in reversed(list(steps.nodes.values())) if x.kind != "constant"]
         passed = steps[: steps.position + 1]
-        self.passed = {x.node.key for x in passed if x.kind in ("seed", "enter", "done")}
+        self.passed = {x.node.key for x in passed if x.kind in STOPS}
         sums = [x for x in passed if x.kind == "accumulate"]
         self.partial = {x.receiver.key: x.part < x.parts for x in sums}
 

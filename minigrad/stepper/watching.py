@@ -47,11 +47,14 @@ class Debugging(modes.Tracer):
         self.check, self.keep = check, keep
         self.language, self.texts = language, terminal.TEXTS[language]
         self.streams = streams
+        self.process = os.getpid()  # one that is forked has no terminal of its own
         self.breaks: list[str] = []  # they stay from one backward to the next
 
     def began(self, root: Any, gradient: Any) -> None:
         """Open the debugger before that backward runs, unless it runs within another."""
         self.refuse_within_log()
+        if os.getpid() != self.process:
+            return
         outermost = next(x for x in modes.current.get().watchers if isinstance(x, Debugging))
         if outermost is self and _calls(tape.backward.__code__) == 1:
             try:
@@ -122,6 +125,8 @@ def debugging(
 ) -> modes.Switch:
     """Opens a debugger whenever `backward` is called inside, before any gradient is touched.
 
+    Inside means in this thread, and in this process.
+
     One goes through the pass in both directions, and lets it run (c) or leaves (q, which raises
     `minigrad.stepper.Quit`). What is recorded inside is traced. Hooks run twice: when the log is
     made, and in the real backward.
@@ -137,11 +142,11 @@ def debugging(
     >>> with debugging(check=False, stdin=StringIO("s\\ns\\np x.grad, contribution\\nc\\n")):
     ...     (x * x).backward()  # doctest: +ELLIPSIS
     7 events, backward from t1, called at ...; h lists the commands
-    0/7  t1 gets the gradient to start from: 1
+    0/6  t1 gets the gradient to start from: 1
     (step) s
-    1/7  ∂L/∂t1 is complete, 1; on through multiply: t1 = x ⊙ x  [...]
+    1/6  ∂L/∂t1 is complete, 1; on through multiply: t1 = x ⊙ x  [...]
     (step) s
-    2/7  ∂L/∂x = G ⊙ x: 3
+    2/6  ∂L/∂x = G ⊙ x: 3
         G   x   ∂L/∂x
         1   3   3
     (step) p x.grad, contribution

@@ -5,11 +5,12 @@ It is one sentence each, the same in the terminal, in a transcript and on a page
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
 from minigrad.notation import visible, write_number
-from minigrad.stepper.events import Event, Note, Snapshot, StepNode, Verdict
+from minigrad.stepper.events import STOPS, Event, Note, Snapshot, StepNode, Verdict
 
 Texts = Mapping[str, str]
 
@@ -21,8 +22,8 @@ TEXTS: Mapping[str, Texts] = {
         "unbroadcast": "{target} was broadcast: sum over {axes} brings {shape} to {small}: "
         "{contribution}",
         "accumulate first": "∂L/∂{target}: first of {parts} contributions, {after}",
-        "accumulate": "∂L/∂{target}: contribution {part} of {parts} is added, {before} + "
-        "{contribution} = {after}",
+        "accumulate": "∂L/∂{target}: contribution {part} of {parts}, {contribution}, is added: "
+        "from {before} to {after}",
         "accumulate only": "∂L/∂{target}: the only contribution, {after}",
         "done": "∂L/∂{node} is complete, {after}: {node} is a leaf, nothing lies behind it",
         "unwritten": "the rule of {op} for {target}",
@@ -35,9 +36,9 @@ TEXTS: Mapping[str, Texts] = {
         "zeros": "{0} of {1} entries are exactly 0",
         "shrunk": "the norm shrinks to 1/{0}",
         "grown": "the norm grows {0} times",
-        "nan": "the first NaN on the way back: the upstream had none",
-        "inf": "the first infinity on the way back: the upstream had none",
-        "-inf": "the first infinity on the way back: the upstream had none",
+        "nan": "the first NaN on the way back: what it is made of had none",
+        "inf": "the first infinity on the way back: what it is made of had none",
+        "-inf": "the first −infinity on the way back: what it is made of had none",
         "made nan": "{op} made the first NaN of the forward: none went in",
         "made inf": "{op} made the first infinity of the forward: none went in",
         "made -inf": "{op} made the first −infinity of the forward: none went in",
@@ -52,6 +53,8 @@ TEXTS: Mapping[str, Texts] = {
         "noisy": "{0} more cannot be judged",
         "kinks": "{0} at a kink",
         "unchecked": "not checked: not a finite number",
+        "empty": "nothing to check: no entries",
+        "none judged": "differences tell nothing here: all {0} drown in rounding",
         "and": ", ",
         "title": "{events} events, backward from {root}",
     },
@@ -61,8 +64,8 @@ TEXTS: Mapping[str, Texts] = {
         "rule": "{equation}：{contribution}",
         "unbroadcast": "{target} 曾被广播：沿{axes}求和，{shape} 变回 {small}：{contribution}",
         "accumulate first": "∂L/∂{target}：{parts} 份贡献中的第 1 份，{after}",
-        "accumulate": "∂L/∂{target}：加上第 {part} 份贡献（共 {parts} 份），{before} + "
-        "{contribution} = {after}",
+        "accumulate": "∂L/∂{target}：加上第 {part} 份贡献（共 {parts} 份，{contribution}），"
+        "由 {before} 变为 {after}",
         "accumulate only": "∂L/∂{target}：唯一的贡献，{after}",
         "done": "∂L/∂{node} 已算全，{after}：{node} 是叶子，到此为止",
         "unwritten": "{op} 对 {target} 的规则",
@@ -74,9 +77,9 @@ TEXTS: Mapping[str, Texts] = {
         "zeros": "{1} 个元素中有 {0} 个恰为 0",
         "shrunk": "范数缩小到 1/{0}",
         "grown": "范数增大到 {0} 倍",
-        "nan": "反向传播中的第一个 NaN：上游梯度里还没有",
-        "inf": "反向传播中的第一个无穷大：上游梯度里还没有",
-        "-inf": "反向传播中的第一个无穷大：上游梯度里还没有",
+        "nan": "反向传播中的第一个 NaN：由来里还没有",
+        "inf": "反向传播中的第一个无穷大：由来里还没有",
+        "-inf": "反向传播中的第一个负无穷大：由来里还没有",
         "made nan": "前向计算的第一个 NaN 出自 {op}：输入里还没有",
         "made inf": "前向计算的第一个无穷大出自 {op}：输入里还没有",
         "made -inf": "前向计算的第一个负无穷大出自 {op}：输入里还没有",
@@ -91,6 +94,8 @@ TEXTS: Mapping[str, Texts] = {
         "noisy": "另有 {0} 个无法判断",
         "kinks": "{0} 个在折点上",
         "unchecked": "未检验：不是有限的数",
+        "empty": "无可检验：没有元素",
+        "none judged": "差分在此无法判断：{0} 个都淹没在舍入误差里",
         "and": "，",
         "title": "从 {root} 开始的反向传播，共 {events} 个事件",
     },
@@ -149,6 +154,8 @@ def made_of(node: StepNode) -> str:
 
 def brief(taken: Snapshot, texts: Texts) -> str:
     """An array in a few characters: a single number as it is, of more the norm."""
+    if taken.summary.size == 1 and math.isfinite(taken.norm):
+        return write_number(taken.summary.mean)
     if taken.summary.size == 1 and taken.values is not None:
         return write_number(float(taken.values.item()))
     return texts["norm"].format(write_number(taken.norm))
@@ -176,8 +183,10 @@ def _noticed(note: Note, event: Event, texts: Texts) -> str:
 
 
 def _judged(verdict: Verdict, texts: Texts) -> str:
-    if not verdict.checked and verdict.size:
-        return texts["unchecked"]
+    if not verdict.checked:
+        return texts["unchecked" if verdict.size else "empty"]
+    if verdict.noisy == verdict.checked:
+        return texts["none judged"].format(verdict.checked)
     counts = {"agree": verdict.checked - verdict.noisy, "wrong": verdict.wrong}
     step = write_number(verdict.step)
     kind = "wrong" if verdict.wrong else "checked"
@@ -209,7 +218,7 @@ def transcript(steps: Iterable[Event], language: str = "en") -> str:
 
 def _lines(event: Event, language: str, width: int) -> Iterator[str]:
     place = place_of(event.node) if event.kind == "enter" else ""
-    indent = "" if event.kind in ("seed", "enter", "done") else "  "
+    indent = "" if event.kind in STOPS else "  "
     where = f"  [{place}]" if place else ""
     yield f"{event.index:{width}}  {indent}{sentence(event, language)}{where}"
     for remark in remarks(event, language):

@@ -821,8 +821,8 @@ def examples() -> list[tuple[str, BackwardSteps]]:
 
 
 OPAQUE = {  # the rules that the page cannot write with numbers, by op and input
-    "cross_entropy 0", "cumsum 0", "einsum 0", "einsum 1", "embedding 0", "flip 0", "max 0",
-    "min 0", "power 1", "prod 0", "stack 0", "stack 1", "take 0", "tril 0",
+    "cumsum 0", "einsum 0", "einsum 1", "embedding 0", "max 0", "min 0",
+    "power 1", "prod 0", "stack 0", "stack 1", "take 0", "tril 0",
 }  # fmt: skip
 PARTLY = {"getitem 0", "scatter_add 0"}  # not by arrays of indices
 
@@ -1462,15 +1462,16 @@ def test_the_check_pane_tells_the_verdict(read: Read, language: str, dark: bool)
     for event in steps:
         reader.go(event.index)
         lines = reader.texts("#check-body p")
-        if event.kind != "rule":
+        if event.kind not in ("rule", "unbroadcast"):
             assert lines == [script["no check"]]
             continue
-        assert event.verdict is not None
+        if event.verdict is None:  # what is checked is the sum
+            assert steps[event.index + 1].kind == "unbroadcast"
+            assert lines == [script["check next"]]
+            continue
         assert lines[0] == judged(event, language)
         made, slopes = np.asarray(event.contribution), np.asarray(event.verdict.numeric)
-        if made.shape != slopes.shape:  # what was checked is the sum
-            assert len(lines) == 1
-            continue
+        assert made.shape == slopes.shape
         for at in {0, made.size - 1}:
             cell(reader, "made", at).hover()
             _, values, errors = reader.texts("#check-body p")
@@ -1907,7 +1908,9 @@ def test_four_layers_of_eight_heads_open(
                 h = h + minigrad.concatenate(outs, axis=-1) @ mixed
         out = (h * h).mean()
     steps = step_backward(out, keep="summary")
-    reader = Reader(open_page(step_page(steps), width=1400))
+    page = step_page(steps)
+    assert len(page.encode()) < 2_000_000
+    reader = Reader(open_page(page, width=1400))
     spent = reader.evaluate("performance.timing.loadEventEnd - performance.timing.navigationStart")
     record_property("milliseconds to open", spent)
     print(f"opened in {spent} ms")
@@ -1915,5 +1918,5 @@ def test_four_layers_of_eight_heads_open(
     for i in (0, len(steps) // 2, len(steps) - 1):
         reader.go(i)
         assert reader.text("#sentence") == sentence(steps[i])
-    assert json.loads(reader.evaluate("JSON.stringify(state.zoom)")) == 1
+    assert reader.evaluate("state.zoom") == 0.8  # so that it can be read
     assert reader.visit.complaints == []

@@ -48,6 +48,8 @@ function compiled(tree, operands) {
   if (!Array.isArray(tree) || typeof tree[0] !== "string") return null;
   const [op, options, ...given] = tree;
   const shape = options.shape?.[2];
+  if (op === "one_hot") return oneHot(compiled(given[0], operands), given[1][2]);
+  if (op === "divisor") return divisor(operands.get(given[0]), given[1], given[2]?.[1]?.text);
   const parts = given.map((part) => compiled(part, operands));
   if (!parts.length || parts.includes(null)) return null;
   const [x, y, z] = parts;
@@ -59,6 +61,7 @@ function compiled(tree, operands) {
   if (op === "where") return either(x, y, z);
   if (op === "matmul") return product(x, y);
   if (op === "sum" || op === "mean") return reduced(op, x, options);
+  if (op === "flip") return flipped(x, options.axis);
   if (op === "softmax") return soft(x, options.axis);
   if (op === "spread") return moved(shape, x, spreading(shape, x.shape, options.axis));
   if (op === "reshape") return moved(shape, x, (i) => unflat(x.shape, flat(shape, i)));
@@ -120,6 +123,26 @@ const moved = (shape, x, origin) => ({
   text: (i) => x.text(origin(within(shape, i))),
   touch(i, lit) { x.touch(origin(within(shape, i)), lit); },
 });
+
+function flipped(x, axis) {
+  const given = listOf(axis ?? null);
+  const axes = (given === null ? x.shape.map((_, i) => i) : [given].flat())
+    .map((a) => (a + x.shape.length) % x.shape.length);
+  return moved(x.shape, x, (i) => i.map((v, a) => (axes.includes(a) ? x.shape[a] - 1 - v : v)));
+}
+
+// What only cross_entropy has: 1 at the class of the target, and how many targets count.
+function oneHot(targets, shape) {
+  if (!targets) return null;
+  const at = (i) => +(targets.at(i.slice(0, -1)) === i.at(-1));
+  return { shape, binds: TIGHTEST, at, text: (i) => String(at(i)),
+    touch(i, lit) { targets.touch(i.slice(0, -1), lit); } };
+}
+function divisor(targets, ignored, reduction) {
+  if (!targets?.values || targets.pooled) return null;
+  const count = [...targets.values].filter((target) => target !== ignored).length;
+  return constant(reduction === "mean" ? Math.max(count, 1) : 1);
+}
 
 // Many terms: the first of them, and how many there are.
 function total(indices, term) {

@@ -222,7 +222,7 @@ function showGraph(event) {
     grown.style.strokeWidth = isPassed && passed[1].norm > 0 ? width(passed[1].norm) : "";
   }
   byId("caption").textContent = state.comparing ? fill(words["on boxes"], ...data.labels) : "";
-  follow(boxes.get(event.target ?? event.node)?.box);
+  for (const key of [event.node, event.target]) follow(boxes.get(key)?.box);
 }
 
 function normLine(key, known) {
@@ -349,7 +349,7 @@ function choose(event) {
   const isHere = state.chosen?.step === state.step;
   if (isHere) return;
   state.chosen = null;
-  if (event.kind !== "rule") return;
+  if (event.kind !== "rule" && event.kind !== "unbroadcast") return;
   const made = log.array(event.contribution);
   const values = made.values;
   if (!values?.length) return;
@@ -635,7 +635,8 @@ function numbersLine(event) {
   const index = unflat(made.shape, chosen.flat);
   const lit = new Map(maps.filter((map) => map.number === chosen.number).map((map) => [map.id, map.lit]));
   rule.touch(within(rule.shape, index), lit);
-  return `${left} = ${rule.text(within(rule.shape, index))} = ${value}`;
+  const text = rule.text(within(rule.shape, index)).replace(/^\((−[\d.e−∞]+)\)$/, "$1");
+  return `${left} = ${text} = ${value}`;
 }
 
 function sumLine(event) {
@@ -653,7 +654,8 @@ function showCheck(event) {
   const lines = [];
   const number = state.chosen?.number ?? 0;
   const one = logs[number].events[state.step];
-  if (event.kind !== "rule") lines.push(words["no check"]);
+  if (event.kind !== "rule" && event.kind !== "unbroadcast") lines.push(words["no check"]);
+  else if (logs[number].events[state.step + 1]?.kind === "unbroadcast") lines.push(words["check next"]);
   else if (!one.verdict) lines.push(words.unchecked);
   else {
     lines.push(data.verdicts[number][state.step]);
@@ -668,8 +670,7 @@ function cellCheck(which, event) {
   const [numeric, step] = event.verdict;
   const slopes = which.array(numeric);
   const index = unflat(made.cells, state.chosen.flat);
-  // Where broadcasting is undone afterwards, what was checked is the sum.
-  if (made.pooled || !slopes.values || slopes.shape.join() !== made.shape.join()) return [];
+  if (made.pooled || !slopes.values) return [];
   const [rule, slope] = [made.values[state.chosen.flat], slopes.values[state.chosen.flat]];
   const name = `[${index.join(", ")}]`;
   if (Number.isNaN(slope)) return [fill(words["not sampled"], name, exact(rule, made.raw.dtype))];
@@ -690,7 +691,7 @@ function showSource(event) {
     byId("source-body").replaceChildren(element("p", { class: "hint" }, words["no source"]));
     return;
   }
-  const near = Object.keys(lines).map(Number).filter((n) => Math.abs(n - node.line) <= 5);
+  const near = Object.keys(lines).map(Number).filter((n) => Math.abs(n - node.line) <= data.context);
   const rows = near.map((n) =>
     element("span", n === node.line ? { class: "lit", "aria-current": "true" } : {},
       element("i", {}, String(n)), lines[n] || " "));
@@ -966,7 +967,7 @@ function start() {
   readGraph();
   readTimeline();
   listen();
-  fit(1, 1.5); // a small graph on a large screen
+  fit(0.8, 1.5); // a small graph on a large screen, a large one as far as it can be read
   goTo(asked());
 }
 

@@ -273,7 +273,24 @@ def test_the_first_contribution_that_is_not_finite_is_noted_and_no_other() -> No
 
 def test_of_an_upstream_that_is_not_finite_no_rule_is_to_blame() -> None:
     steps = walked(lambda x: minigrad.exp(x) * 2.0, [1.0, 2.0], [np.nan, 1.0])
-    assert faults(steps) == []
+    assert [event.kind for event in steps if event.notes] == ["seed"]
+    assert faults(steps) == [("nan", "multiply")]
+
+
+def test_a_sum_that_overflows_is_noted_where_it_is_made() -> None:
+    x = leaf(np.array([1.0, 2.0], np.float32))
+    steps = step_backward(x + x, np.array([3e38, 1.0], np.float32))
+    assert [(e.kind, e.part) for e in steps if e.notes] == [("accumulate", 2)]
+    assert faults(steps) == [("inf", "add")]
+
+
+def test_what_a_hook_makes_is_noted_where_it_comes_in() -> None:
+    x = leaf([1.0, 2.0])
+    y = x * 3.0
+    y.register_hook(lambda gradient: gradient * np.array([np.nan, 1.0]))
+    steps = step_backward(y * 2.0, [1.0, 5.0])
+    (event,) = [event for event in steps if event.notes]
+    assert [note.kind for note in event.notes] == ["hook", "nan"]
 
 
 def test_finite_passes_have_no_faults_and_say_nothing_more() -> None:

@@ -234,7 +234,6 @@ DAMAGE: dict[str, Any] = {
     "data that is a number": lambda log: _array_with_data(log).update(data=7),
     "a shape to be guessed": lambda log: _array_with_data(log).update(shape=[-1]),
     "a shape of another size": lambda log: _array_with_data(log).update(shape=[10**9, 10**9]),
-    "an endless shape": lambda log: _array_with_data(log).update(shape=[float("inf")]),
     "a short summary": lambda log: _array_with_data(log).update(summary=[1, 2.0]),
     "a summary of words": lambda log: _array_with_data(log).update(summary=["x"] * 8),
     "a row that is no number": lambda log: _array_with_data(log).update(row="x"),
