@@ -204,6 +204,43 @@ def test_who_quits_is_told_that_backward_did_not_run(desk: Desk, typed: str) -> 
     assert "after" not in result.stdout
 
 
+@pytest.mark.parametrize("command", ["p exit()", "until exit()", "break quit()"])
+def test_an_expression_that_ends_python_ends_the_session_and_no_gradient_is_touched(
+    desk: Desk, command: str
+) -> None:
+    # exit() also closes the input, from which nothing more can come then.
+    status, said, problem = desk.pipe(desk.script(PRODUCT), typed=f"{command}\nn\nc\n")
+    assert (status, problem) == (0, "")
+    assert "*** SystemExit" in said
+    assert said.endswith("backward did not run\n")
+    assert "after" not in said
+
+
+FORKED = """\
+import multiprocessing
+from minigrad import Tensor
+
+
+def slope(factor):
+    x = Tensor(2.0, requires_grad=True)
+    (x * factor).backward()
+    return float(x.grad)
+
+
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    print(pool.map(slope, [3, 4]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX forks")
+def test_a_process_that_is_forked_has_no_debugger(desk: Desk) -> None:
+    status, said, problem = desk.pipe(desk.script(FORKED), typed="n\nc\n")
+    assert said == "[3.0, 4.0]\n"
+    assert (status, problem.count("\n")) == (2, 1)
+    assert "nowhere in its main thread" in problem
+
+
 @pytest.mark.parametrize(("at", "factor"), [("1", "2"), ("2", "3"), ("3", "4")])
 def test_the_nth_backward_is_the_one_that_is_stepped_through(
     desk: Desk, at: str, factor: str

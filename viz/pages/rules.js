@@ -1,5 +1,6 @@
 // Rules with numbers: what the rule of an event computes at one entry of its contribution, how that
-// reads, and which entries of the operands it is made of. Nothing here touches the page.
+// reads, and which entries of the operands it is made of. Nothing here touches the page. The writing
+// of numbers (`brief`, `fill`) and the words are those of `step.js`, which stands behind this.
 "use strict";
 
 // A rule, as nested lists, becomes an object that knows of one entry of the result its value, what
