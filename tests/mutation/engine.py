@@ -43,7 +43,7 @@ def _upstream(change: Callable[[Any], Any]) -> Broken:
 
 
 def _added(add: Callable[[Any, Any], Any]) -> Broken:
-    return lambda: patch.object(tape, "_add", add)
+    return lambda: patch.object(tape, "add", add)
 
 
 def _without_history() -> Any:
