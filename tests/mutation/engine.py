@@ -36,8 +36,8 @@ def _first(x: Any, axes: tuple[int, ...]) -> Any:
 def _upstream(change: Callable[[Any], Any]) -> Broken:
     right = Rule.pull
 
-    def pull(self: Rule, upstream: Any, node: Any, position: int, like: Any) -> Any:
-        return right(self, change(upstream), node, position, like)
+    def pull(self: Rule, upstream: Any, *more: Any) -> Any:
+        return right(self, change(upstream), *more)
 
     return lambda: patch.object(Rule, "pull", pull)
 
