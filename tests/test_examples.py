@@ -100,6 +100,7 @@ def test_a_lesson_says_what_it_promises(path: Path, tmp_path: Path) -> None:
     assert all(page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>") for page in left)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", RUN)
 def test_a_lesson_speaks_chinese_too(path: Path, tmp_path: Path) -> None:
     result = run(path, "--language", "zh", cwd=tmp_path)

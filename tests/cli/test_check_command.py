@@ -38,6 +38,7 @@ def write(directory: Path, source: str) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_every_primitive_of_the_registry_is_shown_and_right() -> None:
     result = run("--language", "en")
     assert result.exit_code == 0, result.output

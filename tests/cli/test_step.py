@@ -367,6 +367,7 @@ def test_where_nobody_can_look_at_a_wrong_rule_its_diagnosis_ends_the_script(
     assert desk.run(WRONG, *options, "--no-check").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_log_that_would_be_too_large_is_refused_in_one_line(desk: Desk) -> None:
     source = START + (
         "y = Tensor(np.zeros((4000, 4000), np.float32), requires_grad=True)\n"

@@ -161,6 +161,7 @@ def test_a_wrong_gradient_ends_the_command_with_status_1(monkeypatch: pytest.Mon
 # -------------------------------------------------------------------------------- what is written
 
 
+@pytest.mark.slow
 def test_all_files_are_written_and_nothing_else(tmp_path: Path) -> None:
     names = {"--plot": "v.PNG", "--json": "v.json", "--csv": "v.csv", "--html": "new/v.html"}
     options = [word for name, file in names.items() for word in (name, tmp_path / file)]

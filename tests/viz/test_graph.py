@@ -1124,6 +1124,7 @@ def ten_thousand() -> Tensor:
     return total.sum()
 
 
+@pytest.mark.slow
 def test_10000_ops_side_by_side_make_no_more_arrows_than_can_be_drawn() -> None:
     graph = read_graph(ten_thousand())
     assert graph.left_out + len(graph.ops) == 10_002
