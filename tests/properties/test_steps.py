@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 import minigrad
@@ -192,6 +193,7 @@ def test_back_undoes_next_and_every_moment_is_the_same_from_either_side(
     assert steps.position == 0
 
 
+@pytest.mark.slow
 @holds_for(program=programs(), keep=st.sampled_from(["all", "summary"]))
 def test_a_log_written_as_json_comes_back_as_it_was(program: Program, keep: Any) -> None:
     out, _, upstream = program.recorded()
@@ -200,6 +202,7 @@ def test_a_log_written_as_json_comes_back_as_it_was(program: Program, keep: Any)
     assert everything(again) == everything(steps)
 
 
+@pytest.mark.slow
 @holds_for(program=programs())
 def test_a_summary_has_the_same_events_and_the_log_is_the_same_every_time(program: Program) -> None:
     out, _, upstream = program.recorded()

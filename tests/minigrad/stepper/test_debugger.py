@@ -762,6 +762,7 @@ def test_where_standard_input_is_closed_or_broken_it_quits() -> None:
             debugger.interact()
 
 
+@pytest.mark.slow
 def test_a_long_chain_is_stepped_through_without_recursion() -> None:
     x = leaf(1.0, name="x")
     y = x
