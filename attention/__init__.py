@@ -4,6 +4,13 @@
 """
 
 from attention.functional import causal_mask, scaled_dot_product_attention, softmax
+from attention.fused import fused_attention
 from attention.layers import SelfAttention
 
-__all__ = ["SelfAttention", "causal_mask", "scaled_dot_product_attention", "softmax"]
+__all__ = [
+    "SelfAttention",
+    "causal_mask",
+    "fused_attention",
+    "scaled_dot_product_attention",
+    "softmax",
+]

@@ -95,6 +95,9 @@ class JointPrimitive(Primitive):
         if node is not None and node.primitive is once and isinstance(node.kept, dict):
             node.primitive = self
             node.kept["saved"] = saved[0]
+            # The result may be among what is saved, so nobody shall write to it meanwhile.
+            place = len(node.inputs)
+            node.kept[place], node.kept[~place] = result._hold(), result._token
         return result
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from minigrad.calls import entrance
 from minigrad.check.differences import Report, gradcheck, gradgradcheck
+from minigrad.joint import JointPrimitive
 from minigrad.memory import Array
 from minigrad.modes import is_own
 from minigrad.operand import as_primitive
@@ -137,27 +138,29 @@ def _check_case(op: Primitive, case: Case, result: CheckResult) -> None:
     _check_values(op, case)
     _check_dtypes(case)
     leaves = [Tensor(x, requires_grad=True) for x in case.arrays()]
-    report = _check_first(case, leaves, case, "its gradient is wrong")
+    # An algorithm may leave rounding where a formula leaves 0.
+    atol = 1e-13 if isinstance(op, JointPrimitive) else 0.0
+    report = _check_first(case, leaves, case, "its gradient is wrong", atol)
     result.first = max(result.first, report.max_relative_error)
     heard = [(np.abs(found.numeric) > found.noise).any() for found in report.inputs]
     result.resolved = result.resolved or any(heard)
-    _check_first(_twice(case), leaves, case, "used twice, it is wrong")
+    _check_first(_twice(case), leaves, case, "used twice, it is wrong", atol)
     for stretched in _stretched(case):
         points = [Tensor(x, requires_grad=True) for x in stretched.arrays()]
-        _check_first(stretched, points, stretched, "broadcast, it is wrong")
+        _check_first(stretched, points, stretched, "broadcast, it is wrong", atol)
     if not op.no_second:
         report = _check_second(case, leaves, case, "its second derivative is wrong")
         result.second = max(result.second or 0.0, report.max_relative_error)
     if len({x.shape for x in case.arrays()}) == 1 and len(case.places) > 1:
         shared = _shared(case)
-        _check_first(shared, leaves[:1], case, "of one tensor, it is wrong")
+        _check_first(shared, leaves[:1], case, "of one tensor, it is wrong", atol)
         if not op.no_second:
             what = "of one tensor, its second derivative is wrong"
             _check_second(shared, leaves[:1], case, what)
 
 
-def _check_first(function: Any, leaves: list[Tensor], case: Case, what: str) -> Report:
-    return _insist(gradcheck(function, leaves, raise_exception=False), case, what)
+def _check_first(function: Any, leaves: list[Tensor], case: Case, what: str, atol: float) -> Report:
+    return _insist(gradcheck(function, leaves, atol=atol, raise_exception=False), case, what)
 
 
 def _check_second(function: Any, leaves: list[Tensor], case: Case, what: str) -> Report:
