@@ -5,9 +5,10 @@
 
 from attention.functional import causal_mask, scaled_dot_product_attention, softmax
 from attention.fused import fused_attention
-from attention.layers import SelfAttention
+from attention.layers import MultiHeadAttention, SelfAttention
 
 __all__ = [
+    "MultiHeadAttention",
     "SelfAttention",
     "causal_mask",
     "fused_attention",
