@@ -149,8 +149,8 @@ class MultiHeadAttention:
         joined = context.swapaxes(-2, -3)
         return joined.reshape(*joined.shape[:-2], -1) @ self.W_O, weights
 
-    def _checked(self, x: Any) -> Tensor:
-        x = x if isinstance(x, Tensor) else Tensor(x, name="X")
+    def _checked(self, given: Any) -> Tensor:
+        x: Tensor = given if isinstance(given, Tensor) else Tensor(given, name="X")
         if x.ndim < 2 or x.shape[-1] != self.W_Q.shape[0]:
             raise ValueError(
                 f"MultiHeadAttention takes (..., length, {self.W_Q.shape[0]}); got {x.shape}."

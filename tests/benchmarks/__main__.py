@@ -23,7 +23,7 @@ SLOWED = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "PYTHONDONTWRITEBYTECODE")
 def main() -> int:
     """Runs the benchmark in a process of its own, whose environment it can choose."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", help="W1, W2, W6, W7 (all by default), W8 for import")
+    parser.add_argument("names", nargs="*", help="W1 to W7 (all by default), W8 for import")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, rougher numbers")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
@@ -48,7 +48,7 @@ def measure(names: list[str], rounds: int) -> int:
         if names and work.name not in names:
             continue
         for ours, hand in zip(work.minigrad(), work.hand(), strict=True):
-            if not np.allclose(np.asarray(ours), hand, rtol=1e-4, atol=1e-6):
+            if not np.allclose(np.asarray(ours), hand, rtol=1e-3, atol=1e-5):
                 print(f"{work.name}: minigrad and the hand-written code disagree", file=sys.stderr)
                 return 1
         gc.collect()

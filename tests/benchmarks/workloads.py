@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
+from attention import fused_attention, scaled_dot_product_attention
 from minigrad import Tensor
 
 Step = Callable[[], list[Any]]
@@ -159,4 +160,58 @@ def training_step() -> Workload:
     return Workload("W7", "a training step, 784 to 128 to 10", ours, hand, 1.15, 5)
 
 
-WORKLOADS = [one_head, projected_head, long_chain, training_step]
+def heads(
+    name: str, shape: tuple[int, ...], threads: int | None, target: float, repeats: int
+) -> Callable[[], Workload]:
+    """Heads of float32, forward and backward: composed, or fused with so many threads."""
+    what = f"{'×'.join(map(str, shape))}, " + (
+        "composed" if threads is None else f"fused, {threads} thr."
+    )
+
+    def make() -> Workload:
+        rng = np.random.default_rng(5)
+        q, k, v, g = (rng.standard_normal(shape, np.float32) for _ in range(4))
+        query, key, value = (Tensor(x, requires_grad=True) for x in (q, k, v))
+        scale = shape[-1] ** -0.5
+
+        def ours() -> list[Any]:
+            query.grad = key.grad = value.grad = None
+            if threads is None:
+                out, _ = scaled_dot_product_attention(query, key, value)
+            else:
+                out = fused_attention(query, key, value, threads=threads)
+            out.backward(g)
+            return [out, query.grad, key.grad, value.grad]
+
+        def hand() -> list[Any]:
+            weights = q @ k.swapaxes(-1, -2)
+            weights *= scale
+            weights -= weights.max(axis=-1, keepdims=True)
+            np.exp(weights, out=weights)
+            weights /= weights.sum(axis=-1, keepdims=True)
+            out = weights @ v
+            dv = weights.swapaxes(-1, -2) @ g
+            ds = g @ v.swapaxes(-1, -2)
+            ds -= (ds * weights).sum(axis=-1, keepdims=True)
+            ds *= weights
+            ds *= scale
+            return [out, ds @ k, ds.swapaxes(-1, -2) @ q, dv]
+
+        return Workload(name, what, ours, hand, target, repeats)
+
+    return make
+
+
+WORKLOADS = [
+    one_head,
+    projected_head,
+    heads("W3", (2, 8, 128, 64), None, 1.15, 3),
+    heads("W3", (2, 8, 128, 64), 2, 0.8, 3),
+    heads("W4", (8, 1024, 64), None, 1.4, 1),
+    heads("W4", (8, 1024, 64), 1, 0.92, 1),
+    heads("W4", (8, 1024, 64), 2, 0.52, 1),
+    heads("W5", (1, 8192, 64), 1, 0.92, 1),
+    heads("W5", (1, 8192, 64), 2, 0.52, 1),
+    long_chain,
+    training_step,
+]
