@@ -75,14 +75,16 @@ def blocks(problem: Problem) -> list[Block]:
     for start in range(0, count, group):
         place = slice(start, min(start + group, count))
         heads = [np.unravel_index(i, problem.leading) for i in range(start, place.stop)]
-        masks = None if mask is None else _together(mask, heads)
-        q, k, v = (_together(x, heads) for x in (query, key, value))
+        masks = None if mask is None else _together(mask, place, heads)
+        q, k, v = (_together(x, place, heads) for x in (query, key, value))
         found.append(Block(place, q, k, v, masks))
     return found
 
 
-def _together(x: Array, heads: list[Any]) -> Array:
-    """Some heads of an array one after the other; a single one is not copied."""
+def _together(x: Array, place: slice, heads: list[Any]) -> Array:
+    """Some heads of an array one after the other, copied only where they do not lie so."""
+    if x.flags.c_contiguous:
+        return x.reshape(-1, *x.shape[-2:])[place]
     return np.stack([x[index] for index in heads]) if len(heads) > 1 else x[heads[0]][None]
 
 
@@ -188,11 +190,14 @@ def backward(
     flats = [x.reshape(-1, *x.shape[-2:]) for x in (np.broadcast_to(upstream, out.shape), out)]
     flat_sums = log_sums.reshape(-1, log_sums.shape[-1])
 
+    shared = _wide(found[0]) if strips > 1 else None
+
     def task(block: Block, strip: int) -> Callable[[], None]:
         places = [d_query, *parts[strip]]
         into = [x.reshape(-1, *x.shape[-2:])[block.place] for x in places]
         given = [x[block.place] for x in (*flats, flat_sums)]
-        return lambda: _backward_strip(problem, block, strip, strips, *given, *into)
+        every = slice(strip * QUERIES, None, strips * QUERIES)
+        return lambda: _backward_strip(problem, block, every, shared or _wide(block), *given, *into)
 
     in_parallel([task(block, strip) for block in found for strip in range(strips)], threads)
     (d_key, d_value), *others = parts
@@ -205,8 +210,8 @@ def backward(
 def _backward_strip(
     problem: Problem,
     block: Block,
-    strip: int,
-    strips: int,
+    every: slice,
+    wide: tuple[Array, Array],
     upstream: Array,
     out: Array,
     log_sums: Array,
@@ -214,15 +219,15 @@ def _backward_strip(
     d_key: Array,
     d_value: Array,
 ) -> None:
-    """Every `strips`-th tile of queries: their gradients, and what they add to those of the keys.
+    """Some tiles of queries: their gradients, and what they add to those of the keys.
 
     One more column on each operand makes the products Q·K − lse and dO·V − D in one step, with D
     the sum of dO ⊙ O in a row.
     """
     dtype = out.dtype
-    keys, values = _with_column(block.key, 1.0), _with_column(block.value, 1.0)
+    keys, values = wide
     length = out.shape[-2]
-    for start in range(strip * QUERIES, length, strips * QUERIES):
+    for start in range(*every.indices(length)):
         rows = slice(start, min(start + QUERIES, length))
         scaled = block.query[:, rows] * dtype.type(problem.scale)
         query = _with_column(scaled, -log_sums[:, rows, None])
@@ -264,6 +269,11 @@ def _tiles(
         np.exp(one, out=one)
         np.matmul(values[:, columns], slope.swapaxes(-1, -2), out=two)
         yield columns, one, two
+
+
+def _wide(block: Block) -> tuple[Array, Array]:
+    """Keys and values with a column of ones."""
+    return _with_column(block.key, 1.0), _with_column(block.value, 1.0)
 
 
 def _with_column(x: Array, last: Any) -> Array:

@@ -149,6 +149,20 @@ def test_memory_grows_with_the_length_and_not_with_its_square() -> None:
     assert peaks[1] < 4.5 * peaks[0]
 
 
+@pytest.mark.slow
+def test_a_long_causal_head_takes_under_sixty_megabytes_beyond_what_it_is_given_and_gives() -> None:
+    rng = np.random.default_rng(12)
+    tracemalloc.start()
+    arrays = [rng.standard_normal((1, 32_768, 64), np.float32) for _ in range(4)]
+    query, key, value, upstream = arrays
+    problem = tiling.Problem(query, key, value, None, True, 0.125)
+    out, log_sums = tiling.forward(problem, 2)
+    gradients = tiling.backward(problem, upstream, out, log_sums, 2)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak - sum(x.nbytes for x in (*arrays, out, *gradients)) < 60e6
+
+
 def test_writing_to_the_result_does_not_change_the_gradient() -> None:
     x = leaf(np.random.default_rng(6).normal(size=(4, 3)))
     expected = grad(fused_attention(x, x, x), [x], np.ones((4, 3)))[0].numpy()
