@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from attention.fused import fused_attention
+from attention.fused import check_shapes, checked_mask, fused_attention
 from minigrad import Tensor
 
 FUSED_FROM = 128 * 128
@@ -117,7 +117,7 @@ def scaled_dot_product_attention(
     ((2, 2), [1.0, 1.0])
     """
     query, key, value = (_tensor(x) for x in (query, key, value))
-    _check_shapes(query, key, value)
+    check_shapes(query, key, value)
     factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     needs_steps = need_weights or dropout_p > 0 or isinstance(mask, Tensor)
     if not needs_steps and query.shape[-2] * key.shape[-2] >= FUSED_FROM:
@@ -145,44 +145,9 @@ def _named(x: Tensor, name: str) -> Tensor:
 
 def _masked(scores: Tensor, mask: Any) -> Tensor:
     """The scores with −inf where a query may not attend."""
-    additive = isinstance(mask, Tensor)
-    array = np.asarray(mask)
+    array = checked_mask(mask, scores.shape)
     if array.dtype == bool:
-        _check_mask(array.shape, scores.shape)
         return scores.masked_fill(~array, -math.inf)
-    if array.dtype.kind != "f":
-        raise TypeError(
-            f"attention: a mask is boolean (True = may attend) or additive floats; this one is "
-            f"{array.dtype}. Write mask.astype(bool)."
-        )
-    _check_mask(array.shape, scores.shape)
-    additional = mask.astype(scores.dtype) if additive else array.astype(scores.dtype)
-    total: Tensor = scores + additional
+    additional = mask if isinstance(mask, Tensor) else array
+    total: Tensor = scores + additional.astype(scores.dtype)
     return total
-
-
-def _check_mask(mask: tuple[int, ...], scores: tuple[int, ...]) -> None:
-    try:
-        fits = np.broadcast_shapes(mask, scores) == scores
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(
-            f"attention: a mask of shape {mask} does not broadcast to the scores {scores}, which "
-            "are (..., queries, keys)."
-        )
-
-
-def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:
-    got = f"query {query.shape}, key {key.shape}, value {value.shape}"
-    if min(query.ndim, key.ndim, value.ndim) < 2:
-        raise ValueError(f"attention takes (..., length, width) each; got {got}.")
-    if query.shape[-1] != key.shape[-1]:
-        raise ValueError(
-            f"attention: queries and keys are compared by dot products, so their widths must be "
-            f"equal; got {got}."
-        )
-    if key.shape[-2] != value.shape[-2]:
-        raise ValueError(f"attention: every key needs its value; got {got}.")
-    if query.shape[-1] == 0:
-        raise ValueError(f"attention: the width d_k must be at least 1; got {got}.")

@@ -19,40 +19,57 @@ from minigrad import joint_primitive
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
+def check_shapes(query: Any, key: Any, value: Any) -> None:
+    """Refuse queries, keys and values, arrays or tensors, that do not go together: `ValueError`."""
+    got = f"query {query.shape}, key {key.shape}, value {value.shape}"
+    if min(query.ndim, key.ndim, value.ndim) < 2:
+        raise ValueError(f"attention takes (..., length, width) each; got {got}.")
+    if query.shape[-1] != key.shape[-1]:
+        raise ValueError(
+            "attention: queries and keys need one width, since they are compared by dot products: "
+            f"their widths must be equal; got {got}."
+        )
+    if key.shape[-2] != value.shape[-2]:
+        raise ValueError(f"attention: every key needs its value; got {got}.")
+    if query.shape[-1] == 0:
+        raise ValueError(f"attention: the width d_k must be at least 1; got {got}.")
+
+
+def checked_mask(mask: Any, scores: tuple[int, ...]) -> Array:
+    """A mask as an array that broadcasts to the scores. Errors: `TypeError`, `ValueError`."""
+    array = np.asarray(mask)
+    if array.dtype.kind not in "bf":
+        raise TypeError(
+            f"attention: a mask is boolean (True = may attend) or additive floats; this one is "
+            f"{array.dtype}. Write mask.astype(bool)."
+        )
+    try:
+        fits = np.broadcast_shapes(array.shape, scores) == scores
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"attention: a mask of shape {array.shape} does not broadcast to the scores {scores}, "
+            "which are (..., queries, keys)."
+        )
+    return array
+
+
 def _problem(
     query: Array, key: Array, value: Array, is_causal: bool, mask: Any, scale: float | None
 ) -> Problem:
     """The problem in one dtype of floats. Errors: `ValueError` or `TypeError` for what fits not."""
-    got = f"query {query.shape}, key {key.shape}, value {value.shape}"
-    if min(query.ndim, key.ndim, value.ndim) < 2:
-        raise ValueError(f"attention takes (..., length, width) each; got {got}.")
-    if query.shape[-1] != key.shape[-1] or query.shape[-1] == 0:
-        raise ValueError(f"queries and keys need one width, at least 1; got {got}.")
-    if key.shape[-2] != value.shape[-2]:
-        raise ValueError(f"every key needs its value; got {got}.")
+    check_shapes(query, key, value)
     dtype = np.result_type(query, key, value)
     dtype = dtype if dtype.kind == "f" else np.dtype(np.float64)
     query, key, value = (x.astype(dtype, copy=False) for x in (query, key, value))
     factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     problem = Problem(query, key, value, None, is_causal, factor)
-    return problem if mask is None else problem._replace(mask=_fitting(problem, mask, dtype))
-
-
-def _fitting(problem: Problem, mask: Any, dtype: np.dtype[Any]) -> Array:
-    array = np.asarray(mask)
-    if array.dtype.kind not in "bf":
-        raise TypeError(
-            f"a mask is boolean (True = may attend) or additive floats; this one is {array.dtype}. "
-            "Write mask.astype(bool)."
-        )
-    sides = (*problem.leading, problem.query.shape[-2], problem.key.shape[-2])
-    try:
-        fits = np.broadcast_shapes(array.shape, sides) == sides
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(f"a mask of shape {array.shape} does not broadcast to {sides}.")
-    return array if array.dtype == bool else array.astype(dtype, copy=False)
+    if mask is None:
+        return problem
+    array = checked_mask(mask, (*problem.leading, query.shape[-2], key.shape[-2]))
+    fitting = array if array.dtype == bool else array.astype(dtype, copy=False)
+    return problem._replace(mask=fitting)
 
 
 def _composed(

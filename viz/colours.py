@@ -34,6 +34,11 @@ DARK = {
 panels, and the three ends of the diverging scale, whose middle is `zero`."""
 
 
+def properties(theme: dict[str, str]) -> str:
+    """The colours of a theme as custom properties of CSS, which the style of a page refers to."""
+    return " ".join([f"--{name}: {colour};" for name, colour in theme.items()])
+
+
 def mixed(share: float, start: str, end: str) -> str:
     """The colour a share of the way from `start` to `end`, both as "#rrggbb"; 0 to 1.
 

@@ -21,10 +21,16 @@ from minigrad.graph import Node
 from minigrad.notation import Summary, summarise
 from viz import dot
 from viz.colours import LEVELS, SHADES, TWINS
-from viz.files import write_whole
 from viz.folding import Scope
 from viz.graph import REST, Array, Arrow, Fold, Graph, OpBox, TensorBox, read_graph
-from viz.layout import DrawingError, check_format, lay_out, text_width
+from viz.layout import (
+    DrawingError,
+    check_format,
+    lay_out,
+    text_width,
+    unwritable,
+    write_picture,
+)
 from viz.text import mermaid, outline
 from viz.wording import WORDS, write_number, write_shape
 
@@ -103,7 +109,7 @@ class Drawing(graphviz.Digraph):  # type: ignore[misc]
         format = format_of(target)
         texts = {"md": self._markdown, "mmd": self.mermaid, "txt": self.outline}
         text = texts[format]() + "\n" if format in texts else ""
-        _write(target, text.encode() or self.pipe(format=format))
+        write_picture(target, text.encode() or self.pipe(format=format))
         return target
 
     def _markdown(self) -> str:
@@ -114,7 +120,7 @@ class Drawing(graphviz.Digraph):  # type: ignore[misc]
         try:
             saved: str = super().save(*args, **options)
         except OSError as error:
-            raise _unwritable(self.filepath, error) from error
+            raise unwritable(self.filepath, error) from error
         return saved
 
     def _repr_mimebundle_(self, *args: Any, **options: Any) -> dict[str, Any]:
@@ -145,7 +151,7 @@ class Drawing(graphviz.Digraph):  # type: ignore[misc]
             raise DrawingError(f"{filepath!r} is the source's own name; give the picture another.")
         if options.get("raise_if_result_exists") and target.exists():
             raise DrawingError(f"{str(target)!r} is there already; choose another name.")
-        _write(target, _picture(Path(filepath).read_text(encoding="utf-8"), format, engine))
+        write_picture(target, _picture(Path(filepath).read_text(encoding="utf-8"), format, engine))
         return str(target)
 
 
@@ -441,15 +447,3 @@ def _picture(source: str, format: str, engine: str) -> bytes:
     style = f"<style>@media (prefers-color-scheme:dark){{{''.join(rules)}}}</style>"
     head, start, rest = drawn.decode().partition('<g id="graph0"')
     return f"{head}{style}\n{start}{rest}".encode()
-
-
-def _write(target: Path, content: bytes) -> None:
-    try:
-        write_whole(target, content)
-    except OSError as error:
-        raise _unwritable(str(target), error) from error
-
-
-def _unwritable(path: str, error: OSError) -> DrawingError:
-    reason = error.strerror or error
-    return DrawingError(f"{path!r} cannot be written: {reason}. Choose another place.")

@@ -20,7 +20,7 @@ from attention.experiments import (
     summarise,
     tabulate,
 )
-from viz.colours import DARK, LIGHT
+from viz.colours import DARK, LIGHT, properties
 from viz.figures import (
     FORMATS,
     INK,
@@ -166,8 +166,8 @@ def laboratory_page(study: Study, language: str = "en", *, checked: str = "") ->
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     return environment.from_string(PAGE).render(
         language={"en": "en", "zh": "zh-Hans"}[language],
-        light=_properties(LIGHT),
-        dark=_properties(DARK),
+        light=properties(LIGHT),
+        dark=properties(DARK),
         title=texts[title],
         setting=_setting(study, texts),
         findings=summarise(study, language),
@@ -178,10 +178,6 @@ def laboratory_page(study: Study, language: str = "en", *, checked: str = "") ->
         notes=reading_notes(study, language),
         checked=checked,
     )
-
-
-def _properties(colours: Mapping[str, str]) -> str:
-    return " ".join([f"--{name}: {colour};" for name, colour in colours.items()])
 
 
 def _setting(study: Study, texts: Texts) -> str:

@@ -1,7 +1,7 @@
 """Running a layout engine on DOT: Graphviz's own `dot` where there is one, else graphviz-pure.
 
-Whatever goes wrong ends in one `DrawingError` that says what to do. What is drawn is told in
-`drawing`.
+Whatever goes wrong, up to the writing of the picture, ends in one `DrawingError` that says what to
+do. What is drawn is told in `drawing`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,44 @@ import subprocess
 import sysconfig
 import unicodedata
 import warnings
+from pathlib import Path
 
-__all__ = ["DrawingError", "check_format", "find_engine", "has_wide", "lay_out", "text_width"]
+from viz.files import write_whole
+
+__all__ = [
+    "DrawingError",
+    "check_format",
+    "find_engine",
+    "has_wide",
+    "lay_out",
+    "text_width",
+    "unwritable",
+    "write_picture",
+]
 
 PURE = "graphviz-pure"
 
 
 class DrawingError(RuntimeError):
     """A picture that could not be made or written; the text says why and what to do."""
+
+
+def write_picture(target: Path, content: bytes) -> None:
+    """Write a picture or a page whole or not at all.
+
+    Raises:
+        DrawingError: the place cannot be written to.
+    """
+    try:
+        write_whole(target, content)
+    except OSError as error:
+        raise unwritable(str(target), error) from error
+
+
+def unwritable(path: str, error: OSError) -> DrawingError:
+    """The error that says why a file cannot be written, and what to do."""
+    reason = error.strerror or error
+    return DrawingError(f"{path!r} cannot be written: {reason}. Choose another place.")
 
 
 def find_engine() -> tuple[str, str]:

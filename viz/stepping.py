@@ -27,9 +27,8 @@ from minigrad.stepper import BackwardSteps
 from minigrad.stepper.recording import CONTEXT
 from minigrad.stepper.storage import written_json
 from minigrad.stepper.wording import judged, noticed, sentence
-from viz.colours import DARK, LIGHT
-from viz.files import write_whole
-from viz.layout import DrawingError
+from viz.colours import DARK, LIGHT, properties
+from viz.layout import write_picture
 from viz.step_graph import ROOM, step_graph
 from viz.step_words import WORDS_OF_PAGE
 
@@ -117,8 +116,8 @@ def step_page(
         words=words,
         compared=compare is not None,
         graph=Markup(drawn),
-        light=_properties(LIGHT),
-        dark=_properties(DARK),
+        light=properties(LIGHT),
+        dark=properties(DARK),
         style=Markup(style),
         script=Markup(script),
         allowed=_hash(script),
@@ -126,7 +125,7 @@ def step_page(
         left_out=_left_out(reduced, left_out, words),
     )
     if path is not None:
-        _write(Path(path), page)
+        write_picture(Path(path), page.encode())
     return page
 
 
@@ -235,8 +234,8 @@ def pooled(array: Array, most: int = MOST_CELLS) -> tuple[Array, tuple[int, int]
     padded[..., :rows, :columns] = array
     blocks = padded.reshape(*array.shape[:-2], down, height, across, width).swapaxes(-3, -2)
     blocks = blocks.reshape(*blocks.shape[:-2], height * width)
-    magnitude = np.where(np.isnan(blocks), np.inf, np.abs(blocks))
-    magnitude = np.where(np.isnan(blocks), np.inf, np.minimum(magnitude, np.finfo(np.float64).max))
+    finite = np.minimum(np.abs(blocks), np.finfo(np.float64).max)
+    magnitude = np.where(np.isnan(blocks), np.inf, finite)
     chosen = np.take_along_axis(blocks, magnitude.argmax(axis=-1)[..., None], -1)[..., 0]
     return (chosen if array.ndim > 1 else chosen[0]), (height, width)
 
@@ -267,17 +266,3 @@ def _part(name: str) -> str:
 
 def _hash(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-def _properties(colours: Mapping[str, str]) -> str:
-    return " ".join([f"--{name}: {colour};" for name, colour in colours.items()])
-
-
-def _write(path: Path, page: str) -> None:
-    try:
-        write_whole(path, page.encode())
-    except OSError as error:
-        reason = error.strerror or error
-        raise DrawingError(
-            f"{str(path)!r} cannot be written: {reason}. Choose another place."
-        ) from error
