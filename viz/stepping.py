@@ -234,8 +234,7 @@ def pooled(array: Array, most: int = MOST_CELLS) -> tuple[Array, tuple[int, int]
     padded[..., :rows, :columns] = array
     blocks = padded.reshape(*array.shape[:-2], down, height, across, width).swapaxes(-3, -2)
     blocks = blocks.reshape(*blocks.shape[:-2], height * width)
-    finite = np.minimum(np.abs(blocks), np.finfo(np.float64).max)
-    magnitude = np.where(np.isnan(blocks), np.inf, finite)
+    magnitude = np.minimum(np.abs(blocks), np.finfo(np.float64).max)  # argmax takes NaN first
     chosen = np.take_along_axis(blocks, magnitude.argmax(axis=-1)[..., None], -1)[..., 0]
     return (chosen if array.ndim > 1 else chosen[0]), (height, width)
 
