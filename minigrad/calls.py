@@ -106,26 +106,31 @@ def _of_two(op: Primitive) -> Function:  # noqa: C901 - written out, as it is ru
         right: Any = None
         x: Any = None
         y: Any = None
-        if isinstance(a, Variable):
-            like, x, left = a, a._data, a._node
-            if left is not None and left.requires_grad:
-                wanted = 1
-        elif type(a) is float:
-            x = left = a
-        if type(b) is float:
-            y = right = b
-        elif isinstance(b, Variable):
-            like, y, right = b, b._data, b._node
-            if right is not None and right.requires_grad:
-                wanted |= 2
-        if like is None or left is None or right is None:
-            return op.apply((a, b), defaults)
+        if type(a) is ndarray is type(b):  # as a rule calls it
+            x, y = a, b
+        else:
+            if isinstance(a, Variable):
+                like, x, left = a, a._data, a._node
+                if left is not None and left.requires_grad:
+                    wanted = 1
+            elif type(a) is float:
+                x = left = a
+            if type(b) is float:
+                y = right = b
+            elif isinstance(b, Variable):
+                like, y, right = b, b._data, b._node
+                if right is not None and right.requires_grad:
+                    wanted |= 2
+            if like is None or left is None or right is None:
+                return op.apply((a, b), defaults)
         try:
             out = forward(x, y)
         except (ValueError, TypeError) as error:
             raise op.explained(error, (a, b)) from error
         if out is NotImplemented:
             return op.otherwise(a, b)
+        if like is None:
+            return out
         if out is x or out is y:
             out = out.copy()
         places = beside_number[wanted] if right is b else kept[wanted]

@@ -96,7 +96,9 @@ class Variable(Operand):
         """Notes of which inputs this result, which has a base, is a view."""
         for x in inputs:
             array = x._data if isinstance(x, Variable) else x
-            if not isinstance(array, ndarray) or not np.may_share_memory(array, self._data):
+            if array is not self._data.base and not (
+                isinstance(array, ndarray) and np.may_share_memory(array, self._data)
+            ):
                 continue
             if not isinstance(x, Variable) or x._token is _LENT:
                 self._data = self._data.copy()

@@ -57,8 +57,8 @@ current: ContextVar[Mode] = ContextVar("minigrad.mode", default=PLAIN)
 class Switch(ContextDecorator):
     """Replaces the mode inside a `with` block or a decorated function; nests."""
 
-    def __init__(self, change: Callable[[Mode], Mode]) -> None:
-        self._change = change
+    def __init__(self, changes: Callable[[Mode], dict[str, Any]]) -> None:
+        self._changes = changes
 
     def __call__(self, func: _Function) -> _Function:
         """The function with the mode switched while it runs; not for coroutines, generators."""
@@ -76,7 +76,7 @@ class Switch(ContextDecorator):
 
     def __enter__(self) -> None:
         mode = current.get()
-        current.set(self._change(mode)._replace(outer=mode))
+        current.set(mode._replace(outer=mode, **self._changes(mode)))
 
     def __exit__(self, *exception: object) -> None:
         current.set(current.get().outer or PLAIN)
@@ -92,22 +92,22 @@ def no_grad() -> Switch:
     >>> y.requires_grad
     False
     """
-    return Switch(lambda mode: mode._replace(recording=False))
+    return Switch(lambda mode: {"recording": False})
 
 
 def enable_grad() -> Switch:
     """Results are recorded inside, even within `no_grad()`."""
-    return Switch(lambda mode: mode._replace(recording=True))
+    return Switch(lambda mode: {"recording": True})
 
 
 def scope(name: str) -> Switch:
     """What is recorded inside belongs to `name`, for drawings and messages; scopes nest."""
-    return Switch(lambda mode: mode._replace(scope=(*mode.scope, str(name))))
+    return Switch(lambda mode: {"scope": (*mode.scope, str(name))})
 
 
 def watch(watcher: Watcher) -> Switch:
     """`watcher` is told of what is recorded and passed back inside."""
-    return Switch(lambda mode: mode._replace(watchers=(*mode.watchers, watcher)))
+    return Switch(lambda mode: {"watchers": (*mode.watchers, watcher)})
 
 
 class Tracer(Watcher):

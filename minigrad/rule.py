@@ -48,8 +48,8 @@ class Rule:
         self.places = [place for kind, place in self.sources if kind == "array"]
         # The two kinds of rule that most ops have are called without any detour.
         self.bare = not self.sources and not self.options
-        one = len(self.sources) == len(self.places) == 1 and not self.options and not op.many
-        self.only = self.places[0] if one else -1
+        one = len(self.sources) == len(self.places) == 1 and not op.many
+        self.only = self.places[0] if one and len(self.options) in (0, len(op.defaults)) else -1
 
     @staticmethod
     def _source(name: str, op: Primitive) -> tuple[str, int]:
@@ -81,7 +81,11 @@ class Rule:
         if self.bare:
             contribution = self.function(upstream)
         elif like is None and self.only >= 0:  # the one array that it asks for
-            contribution = self.function(upstream, kept[self.only])
+            x = kept[self.only]
+            options = node.options if self.options else None
+            contribution = (
+                self.function(upstream, x, **options) if options else self.function(upstream, x)
+            )
         else:
             contribution = self._run(upstream, node, position, like)
         parent = node.inputs[position]
@@ -146,7 +150,9 @@ class Rule:
                     f"{node.primitive}: the rule for input {position} made a gradient of shape "
                     f"{contribution.shape}; {parent} needs its own shape, or one it broadcasts to."
                 )
-            contribution = contribution.sum(axis=axes).reshape(parent.shape)
+            contribution = contribution.sum(axis=axes)
+            if contribution.shape != parent.shape:
+                contribution = contribution.reshape(parent.shape)
         if contribution.dtype is not parent.dtype:
             contribution = contribution.astype(parent.dtype)
         return contribution if isinstance(contribution, Variable) else np.asarray(contribution)
@@ -159,6 +165,8 @@ def broadcast_axes(large: Sequence[int], small: Sequence[int]) -> tuple[int, ...
     (0, 2)
     """
     extra = len(large) - len(small)
+    if large[extra:] == small:
+        return (*range(extra),)
     if extra < 0 or any(s not in (1, n) for n, s in zip(large[extra:], small, strict=True)):
         return None
     stretched = [extra + i for i, s in enumerate(small) if s == 1 and large[extra + i] != 1]

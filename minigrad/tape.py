@@ -46,7 +46,7 @@ def record(
     if out.base is not None:
         result._share(inputs)
     mode = _mode()
-    if places is not None and mode.recording:
+    if places is not None and (mode is _PLAIN or mode.recording):
         kept = keep(places, inputs, result) if places else nodes  # numbers stand there
         result._node = Node(out.shape, out.dtype, True, op, nodes, kept, options)
     if mode is not _PLAIN:
@@ -77,12 +77,12 @@ def walk(  # noqa: C901 - one loop, told in one piece
     given.
     """
     wanted = None if targets is None else leading_to(targets, history(seeds))
-    pending = {node.serial: (node, seed) for node, seed in seeds.items()}
-    youngest = sorted(-serial for serial in pending)  # a heap
+    pending = {-node.serial: (node, seed) for node, seed in seeds.items()}
+    youngest = sorted(pending)  # a heap
     watchers = _mode().watchers if watchers is None else watchers
     found: dict[Node, Any] = {}
     while youngest:
-        node, upstream = pending.pop(-heappop(youngest))
+        node, upstream = pending.pop(heappop(youngest))
         op = node.primitive
         if node.hooks:
             upstream = node.hooked(upstream)
@@ -106,12 +106,12 @@ def walk(  # noqa: C901 - one loop, told in one piece
             contribution = rule.pull(upstream, node, position, like, watchers)
             for watcher in watchers:
                 watcher.passed(node, position, upstream, contribution)
-            serial = parent.serial
-            if serial in pending:
-                contribution = add(pending[serial][1], contribution)
+            place = -parent.serial
+            if place in pending:
+                contribution = add(pending[place][1], contribution)
             else:
-                heappush(youngest, -serial)
-            pending[serial] = parent, contribution
+                heappush(youngest, place)
+            pending[place] = parent, contribution
         if release:
             node.kept = None
         elif isinstance(node.kept, dict):
@@ -138,9 +138,9 @@ def backward(root: Variable, gradient: Any = None, *, retain_graph: bool = False
         watcher.began(root, *seeds.values())
     found = walk(seeds, release=not retain_graph)
     del seeds
-    while found:
-        node, total = found.popitem()
-        with _delivery:
+    with _delivery:
+        while found:
+            node, total = found.popitem()
             if node.primitive is not None or node.grad is None:
                 node.grad = owned(total)
             else:

@@ -101,7 +101,7 @@ def divisor(targets: Any, ignore_index: int, reduction: str) -> int:
 @primitive(
     lambda g, logits, targets, *, ignore_index, reduction: (
         (g * (targets != ignore_index) / divisor(targets, ignore_index, reduction))[..., None]
-        * (softmax(logits, -1) - one_hot(targets, logits.shape))
+        * (softmax(logits) - one_hot(targets, logits.shape))
     ),
     None,
     example=lambda rng: [
