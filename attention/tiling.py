@@ -13,6 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +24,10 @@ from attention.threads import in_parallel
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-QUERIES, KEYS = 256, 1024
+QUERIES, KEYS = 512, 512
 """The sides of a tile. Smaller ones lose to the interpreter, larger ones leave the cache."""
 
-GROUP = QUERIES * KEYS // 4
+GROUP = QUERIES * KEYS // 2
 """Entries of the weights of small heads that are computed together."""
 
 STRIPS = 2
@@ -42,14 +45,15 @@ class Problem(NamedTuple):
     scale: float
 
     @property
+    def rows(self) -> int:
+        """How many queries a tile has; fewer ones keep closer to the diagonal."""
+        return max(QUERIES // 2, 1) if self.is_causal else QUERIES
+
+    @property
     def leading(self) -> tuple[int, ...]:
         """The leading axes of the result."""
-        arrays = (self.query, self.key, self.value)
-        return np.broadcast_shapes(*[x.shape[:-2] for x in arrays])
-
-    def over(self, x: Array) -> Array:
-        """One of the inputs with all leading axes; nothing is copied."""
-        return np.broadcast_to(x, (*self.leading, *x.shape[-2:]))
+        shapes = {x.shape[:-2] for x in (self.query, self.key, self.value)}
+        return shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
 
 
 class Block(NamedTuple):
@@ -64,28 +68,30 @@ class Block(NamedTuple):
 
 def blocks(problem: Problem) -> list[Block]:
     """The heads one by one, or several small ones together."""
+    leading = problem.leading
     sides = (problem.query.shape[-2], problem.key.shape[-2])
-    count = math.prod(problem.leading)
+    count = math.prod(leading)
     group = max(1, GROUP // max(math.prod(sides), 1))
-    query, key, value = (problem.over(x) for x in problem[:3])
     mask = problem.mask
     if mask is not None:
-        mask = np.broadcast_to(mask, (*problem.leading, *sides))
+        mask = np.broadcast_to(mask, (*leading, *sides))
     found = []
     for start in range(0, count, group):
         place = slice(start, min(start + group, count))
-        heads = [np.unravel_index(i, problem.leading) for i in range(start, place.stop)]
-        masks = None if mask is None else _together(mask, place, heads)
-        q, k, v = (_together(x, place, heads) for x in (query, key, value))
+        masks = None if mask is None else _together(mask, leading, place)
+        q, k, v = (_together(x, leading, place) for x in problem[:3])
         found.append(Block(place, q, k, v, masks))
     return found
 
 
-def _together(x: Array, place: slice, heads: list[Any]) -> Array:
+def _together(x: Array, leading: tuple[int, ...], place: slice) -> Array:
     """Some heads of an array one after the other, copied only where they do not lie so."""
+    if x.shape[:-2] != leading:
+        x = np.broadcast_to(x, (*leading, *x.shape[-2:]))
     if x.flags.c_contiguous:
         return x.reshape(-1, *x.shape[-2:])[place]
-    return np.stack([x[index] for index in heads]) if len(heads) > 1 else x[heads[0]][None]
+    heads = [x[np.unravel_index(i, leading)] for i in range(place.start, place.stop)]
+    return np.stack(heads) if len(heads) > 1 else heads[0][None]
 
 
 def _reach(problem: Problem, start: int, stop: int) -> int:
@@ -94,13 +100,55 @@ def _reach(problem: Problem, start: int, stop: int) -> int:
     return min(keys, stop) if problem.is_causal else keys
 
 
-def _hidden(problem: Problem, rows: slice, columns: slice) -> tuple[int, Array] | None:
-    """Where a causal tile is hidden: from which column on, and which of its entries."""
-    if not problem.is_causal or columns.stop <= rows.start + 1:
-        return None
-    first = max(columns.start, rows.start)
-    row, column = np.arange(rows.start, rows.stop), np.arange(first, columns.stop)
-    return first - columns.start, column > row[:, None]
+@lru_cache(maxsize=8)
+def _limits(queries: int, keys: int, offset: int, dtype: np.dtype[Any], tall: bool) -> Array:
+    """The largest number that a causal score may be: −∞ where key j comes after query i + offset.
+
+    (queries, keys), in the order of memory that tiles have, keys × queries if they are `tall`.
+    """
+    late = np.tri(queries, keys, offset) == 0
+    limits: Array = np.where(late, -np.inf, np.inf).astype(dtype, order="F" if tall else "C")
+    return limits
+
+
+SPARE = 8 << 20
+"""Bytes of scratch memory that a task leaves for the next one, at most."""
+
+_spare: list[Array] = []
+
+
+@contextmanager
+def scratch(dtype: np.dtype[Any], *sizes: int) -> Iterator[list[Array]]:
+    """Flat arrays to compute in, of memory that the next task uses again: fresh memory costs more
+    than what is computed in it. As much is kept as tasks ever needed at the same time.
+    """
+    count = sum(sizes) * dtype.itemsize
+    try:
+        buffer = _spare.pop()  # one step, whichever thread takes it
+    except IndexError:
+        buffer = np.empty(count, np.uint8)
+    if buffer.nbytes < count:
+        buffer = np.empty(count, np.uint8)
+    flat = buffer[:count].view(dtype)
+    ends = [*accumulate(sizes)]
+    try:
+        yield [flat[end - size : end] for size, end in zip(sizes, ends, strict=True)]
+    finally:
+        if buffer.nbytes <= SPARE:
+            _spare.append(buffer)
+
+
+def _shaped(space: Array, *shape: int) -> Array:
+    """The first entries of a flat array, in this shape."""
+    return space[: math.prod(shape)].reshape(shape)
+
+
+def _collect(total: Array, a: Array, b: Array, space: Array, first: bool) -> None:
+    """Makes `total` the matrix products of two stacks, or adds them to it."""
+    if first:
+        np.matmul(a, b, out=total)
+    else:
+        total += np.matmul(a, b, out=_shaped(space, *total.shape))
 
 
 # ------------------------------------------------------------------------------------------ forward
@@ -115,11 +163,12 @@ def forward(problem: Problem, threads: int) -> tuple[Array, Array]:
     flat = out.reshape(-1, *out.shape[-2:]), log_sums.reshape(-1, length)
 
     def task(block: Block, start: int) -> Callable[[], None]:
-        rows = slice(start, min(start + QUERIES, length))
+        rows = slice(start, min(start + problem.rows, length))
         into = [x[block.place, rows] for x in flat]
         return lambda: _forward_tile(problem, block, rows, *into)
 
-    tasks = [task(block, start) for block in blocks(problem) for start in range(0, length, QUERIES)]
+    starts = range(0, length, problem.rows)
+    tasks = [task(block, start) for block in blocks(problem) for start in starts]
     in_parallel(tasks, threads)
     return out, log_sums
 
@@ -132,35 +181,35 @@ def _forward_tile(problem: Problem, block: Block, rows: slice, out: Array, log_s
     reach = _reach(problem, rows.start, rows.stop)
     largest = np.full((heads, count, 1), -np.inf, dtype)
     sums = np.zeros((heads, count, 1), dtype)
-    total = np.zeros(out.shape, dtype)
-    space = np.empty(heads * count * min(KEYS, max(reach, 1)), dtype)
-    for start in range(0, reach, KEYS):
-        columns = slice(start, min(start + KEYS, reach))
-        key, value = block.key[:, columns], block.value[:, columns]
-        shape = (heads, count, columns.stop - columns.start)
-        scores = np.matmul(
-            query, key.swapaxes(-1, -2), out=space[: math.prod(shape)].reshape(shape)
-        )
-        _hide(problem, block, rows, columns, scores)
-        higher = np.maximum(largest, scores.max(axis=-1, keepdims=True))
-        level = np.where(np.isneginf(higher), dtype.type(0), higher)  # nothing to look at so far
-        scores -= level
-        weights = np.exp(scores, out=scores)
-        if start:
-            shrink = np.exp(largest - level)
-            sums *= shrink
-            total *= shrink
-        largest = higher
-        sums += weights @ np.ones((shape[-1], 1), dtype)
-        total += weights @ value
-    seen = sums > 0
-    np.divide(total, sums, out=out, where=seen)
-    np.copyto(out, 0, where=~seen)
+    if not reach:
+        out[...] = 0
+    with scratch(dtype, heads * count * min(KEYS, reach), out.size) as (space, more):
+        for start in range(0, reach, KEYS):
+            columns = slice(start, min(start + KEYS, reach))
+            key, value = block.key[:, columns], block.value[:, columns]
+            scores = _shaped(space, heads, count, columns.stop - start)
+            np.matmul(query, key.swapaxes(-1, -2), out=scores)
+            _hide(problem, block, rows, columns, scores)
+            higher = np.maximum(largest, scores.max(axis=-1, keepdims=True))
+            level = np.where(np.isneginf(higher), dtype.type(0), higher)  # nothing seen so far
+            scores -= level
+            weights = np.exp(scores, out=scores)
+            if start:
+                shrink = np.exp(largest - level)
+                sums *= shrink
+                out *= shrink
+            largest = higher
+            sums += weights @ np.ones((weights.shape[-1], 1), dtype)
+            _collect(out, weights, value, more, first=start == 0)
+    blind = sums == 0
+    out /= np.where(blind, dtype.type(1), sums)
     with np.errstate(divide="ignore"):
-        log_sums[...] = np.where(seen, largest + np.log(sums), np.inf)[..., 0]
+        log_sums[...] = np.where(blind, np.inf, largest + np.log(sums))[..., 0]
 
 
-def _hide(problem: Problem, block: Block, rows: slice, columns: slice, scores: Array) -> None:
+def _hide(
+    problem: Problem, block: Block, rows: slice, columns: slice, scores: Array, tall: bool = False
+) -> None:
     """−∞ where a query may not look, or the numbers of an additive mask."""
     if block.mask is not None:
         mask = block.mask[:, rows, columns]
@@ -168,9 +217,11 @@ def _hide(problem: Problem, block: Block, rows: slice, columns: slice, scores: A
             np.copyto(scores, -np.inf, where=~mask)
         else:
             scores += mask
-    hidden = _hidden(problem, rows, columns)
-    if hidden is not None:
-        np.copyto(scores[..., hidden[0] :], -np.inf, where=hidden[1])
+    if problem.is_causal and columns.stop > rows.start + 1:
+        first = max(columns.start, rows.start)
+        late = scores[..., first - columns.start :]
+        limits = _limits(*late.shape[1:], rows.start - first, scores.dtype, tall)
+        np.fmin(late, limits, out=late)  # fmin, so that what is hidden may be NaN
 
 
 # ----------------------------------------------------------------------------------------- backward
@@ -184,20 +235,22 @@ def backward(
     dtype = problem.query.dtype
     shapes = [(*leading, *x.shape[-2:]) for x in problem[:3]]
     found = blocks(problem)
-    strips = STRIPS if len(found) == 1 and problem.query.shape[-2] > QUERIES else 1
+    strips = STRIPS if len(found) == 1 and problem.query.shape[-2] > problem.rows else 1
     d_query = np.empty(shapes[0], dtype)
-    parts = [[np.zeros(shape, dtype) for shape in shapes[1:]] for _ in range(strips)]
+    # Where not every key is seen by the first queries, all of them only add.
+    made = np.zeros if problem.is_causal or not problem.query.shape[-2] else np.empty
+    parts = [[made(shape, dtype) for shape in shapes[1:]] for _ in range(strips)]
     flats = [x.reshape(-1, *x.shape[-2:]) for x in (np.broadcast_to(upstream, out.shape), out)]
     flat_sums = log_sums.reshape(-1, log_sums.shape[-1])
 
-    shared = _wide(found[0]) if strips > 1 else None
+    wide = _wide(found[0]) if strips > 1 else None
 
     def task(block: Block, strip: int) -> Callable[[], None]:
         places = [d_query, *parts[strip]]
         into = [x.reshape(-1, *x.shape[-2:])[block.place] for x in places]
         given = [x[block.place] for x in (*flats, flat_sums)]
-        every = slice(strip * QUERIES, None, strips * QUERIES)
-        return lambda: _backward_strip(problem, block, every, shared or _wide(block), *given, *into)
+        every = slice(strip * problem.rows, None, strips * problem.rows)
+        return lambda: _backward_strip(problem, block, every, wide, *given, *into)
 
     in_parallel([task(block, strip) for block in found for strip in range(strips)], threads)
     (d_key, d_value), *others = parts
@@ -211,7 +264,7 @@ def _backward_strip(
     problem: Problem,
     block: Block,
     every: slice,
-    wide: tuple[Array, Array],
+    wide: tuple[Array, Array] | None,
     upstream: Array,
     out: Array,
     log_sums: Array,
@@ -225,26 +278,37 @@ def _backward_strip(
     the sum of dO ⊙ O in a row.
     """
     dtype = out.dtype
-    keys, values = wide
-    length = out.shape[-2]
-    for start in range(*every.indices(length)):
-        rows = slice(start, min(start + QUERIES, length))
-        scaled = block.query[:, rows] * dtype.type(problem.scale)
-        query = _with_column(scaled, -log_sums[:, rows, None])
-        given = upstream[:, rows]
-        slope = _with_column(given, -(given * out[:, rows]).sum(axis=-1, keepdims=True))
-        for columns, weights, change in _tiles(problem, block, rows, query, slope, keys, values):
-            d_value[:, columns] += weights @ slope[..., :-1]
-            change *= weights
-            d_key[:, columns] += change @ query[..., :-1]
-            part = change.swapaxes(-1, -2) @ block.key[:, columns]
-            if columns.start:
-                d_query[:, rows] += part
-            else:
-                d_query[:, rows] = part
-        if not _reach(problem, rows.start, rows.stop):
-            d_query[:, rows] = 0
-        d_query[:, rows] *= dtype.type(problem.scale)
+    heads, length = out.shape[:2]
+    count, width = min(problem.rows, length), min(KEYS, block.key.shape[-2])
+    sides = [x.shape[-1] for x in (block.query, block.value)]
+    sizes = [count * width, count * width, max(count, width) * max(sides)]
+    sizes += [count * (side + 1) for side in sides]
+    if wide is None:
+        sizes += [block.key.shape[-2] * (side + 1) for side in sides]
+    starts = range(*every.indices(length))
+    with scratch(dtype, *[heads * size for size in sizes]) as spaces:
+        wide = wide or _wide(block, *spaces[5:])
+        for start in starts:
+            rows = slice(start, min(start + problem.rows, length))
+            scaled = block.query[:, rows] * dtype.type(problem.scale)
+            query = _with_column(scaled, -log_sums[:, rows, None], spaces[3])
+            given = upstream[:, rows]
+            turn = -(given * out[:, rows]).sum(axis=-1, keepdims=True)
+            slope = _with_column(given, turn, spaces[4])
+            first = start == starts[0] and not problem.is_causal
+            for columns, weights, change in _tiles(
+                problem, block, rows, query, slope, wide, spaces
+            ):
+                _collect(d_value[:, columns], weights, slope[..., :-1], spaces[2], first)
+                change *= weights
+                _collect(d_key[:, columns], change, query[..., :-1], spaces[2], first)
+                key = block.key[:, columns]
+                _collect(
+                    d_query[:, rows], change.swapaxes(-1, -2), key, spaces[2], columns.start == 0
+                )
+            if not _reach(problem, rows.start, rows.stop):
+                d_query[:, rows] = 0
+            d_query[:, rows] *= dtype.type(problem.scale)
 
 
 def _tiles(
@@ -253,32 +317,33 @@ def _tiles(
     rows: slice,
     query: Array,
     slope: Array,
-    keys: Array,
-    values: Array,
+    wide: tuple[Array, Array],
+    spaces: list[Array],
 ) -> Iterator[tuple[slice, Array, Array]]:
     """Tile by tile the weights, and ∂L/∂weights − D: both as keys × queries, which is faster."""
     heads, count = query.shape[:2]
     reach = _reach(problem, rows.start, rows.stop)
-    spaces = [np.empty(heads * count * min(KEYS, max(reach, 1)), query.dtype) for _ in range(2)]
+    keys, values = wide
     for start in range(0, reach, KEYS):
         columns = slice(start, min(start + KEYS, reach))
-        shape = (heads, columns.stop - columns.start, count)
-        one, two = [space[: math.prod(shape)].reshape(shape) for space in spaces]
+        one, two = (_shaped(space, heads, columns.stop - start, count) for space in spaces[:2])
         np.matmul(keys[:, columns], query.swapaxes(-1, -2), out=one)
-        _hide(problem, block, rows, columns, one.swapaxes(-1, -2))
+        _hide(problem, block, rows, columns, one.swapaxes(-1, -2), tall=True)
         np.exp(one, out=one)
         np.matmul(values[:, columns], slope.swapaxes(-1, -2), out=two)
         yield columns, one, two
 
 
-def _wide(block: Block) -> tuple[Array, Array]:
+def _wide(block: Block, *spaces: Array) -> tuple[Array, Array]:
     """Keys and values with a column of ones."""
-    return _with_column(block.key, 1.0), _with_column(block.value, 1.0)
+    key, value = spaces or (None, None)
+    return _with_column(block.key, 1.0, key), _with_column(block.value, 1.0, value)
 
 
-def _with_column(x: Array, last: Any) -> Array:
-    """An array with one more column."""
-    wide = np.empty((*x.shape[:-1], x.shape[-1] + 1), x.dtype)
+def _with_column(x: Array, last: Any, space: Array | None) -> Array:
+    """An array with one more column, in the space given or one of its own."""
+    shape = (*x.shape[:-1], x.shape[-1] + 1)
+    wide = np.empty(shape, x.dtype) if space is None else _shaped(space, *shape)
     wide[..., :-1] = x
     wide[..., -1:] = last
     return wide
