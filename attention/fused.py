@@ -1,7 +1,7 @@
 """Attention as one primitive, computed tile by tile: linear memory, several threads, one node.
 
-The value and the gradients are those of the composed form, to rounding; second derivatives and
-formulas are taken from that. How tiles are computed is told in `tiling`.
+The value and the gradients are those of the composed form, to rounding; second derivatives are
+taken from that. How tiles are computed is told in `tiling`.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _composed(
     return minigrad.matmul(minigrad.softmax(scores, -1), value)
 
 
-def _attention_gradients(
+def attention_gradients(
     g: Array,
     saved: Any,
     query: Array,
@@ -118,19 +118,19 @@ def _attention_gradients(
 
 def _cases(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     """Batches, a mask of either kind, more keys than queries, keys that heads share."""
-    q, k, v = rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 5, 6))
-    allowed = rng.random((3, 5)) < 0.7
+    q, k, v = rng.normal(size=(2, 5, 3)), rng.normal(size=(2, 7, 3)), rng.normal(size=(2, 7, 2))
+    allowed = rng.random((5, 7)) < 0.7
     allowed[:, 0] = True
     return [
         (q[0], k[0], v[0]),
         (q, k[0], v[0], {"is_causal": True}),
         (q, k, v[:1], {"mask": allowed, "scale": 1.5}),
-        (q, k, v, {"mask": rng.normal(size=(2, 1, 5)), "is_causal": True, "threads": 2}),
+        (q, k, v, {"mask": rng.normal(size=(2, 1, 7)), "is_causal": True, "threads": 2}),
     ]
 
 
 @joint_primitive(
-    _attention_gradients,
+    attention_gradients,
     composed=_composed,
     example=_cases,
     expects="(..., length, width) each, as scaled_dot_product_attention takes them",

@@ -8,16 +8,14 @@ and the checks hold both equal.
 from __future__ import annotations
 
 import copy
-import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minigrad.calls import entrance
 from minigrad.graph import Node
 from minigrad.memory import Variable
 from minigrad.modes import enable_grad
-from minigrad.primitive import Primitive
+from minigrad.primitive import Primitive, function_of
 from minigrad.rule import Function, Rule
 from minigrad.symbol import Symbol
 from minigrad.tape import grad
@@ -125,9 +123,6 @@ def joint_primitive(
     """
 
     def define(forward: Function) -> Function:
-        op = JointPrimitive(forward, joint, composed, **traits)
-        function = functools.wraps(forward)(entrance(op))
-        function.primitive = op  # type: ignore[attr-defined]
-        return function
+        return function_of(JointPrimitive(forward, joint, composed, **traits))
 
     return define

@@ -26,7 +26,7 @@ from minigrad.rule import Function, Rule
 from minigrad.tape import record
 
 PRIMITIVES: dict[str, Primitive] = {}
-"""Every primitive of the engine by name: what the checks walk."""
+"""Every primitive of the engine, and of attention once it is imported: what the checks walk."""
 
 
 class _ForAll(tuple[Rule | None, ...]):
@@ -195,15 +195,16 @@ def primitive(*rules: Function | None, **traits: Any) -> Callable[[Function], Fu
     def define(forward: Function) -> Function:
         if not isinstance(forward, FunctionType):
             raise TypeError("write @primitive(rule, example=...) above the def of the forward.")
-        op = Primitive(forward, rules, **traits)
-        function = functools.wraps(forward)(entrance(op))
-        function.primitive = op  # type: ignore[attr-defined]
-        if forward.__module__.startswith(_OWN):
-            PRIMITIVES[op.name] = op
-            FUNCTIONS[op.name] = function
-        return function
+        return function_of(Primitive(forward, rules, **traits))
 
     return define
 
 
-_OWN = ("minigrad.ops", "attention.")
+def function_of(op: Primitive) -> Function:
+    """What the forward's name stands for from now on; the project's own ops are registered."""
+    function = functools.wraps(op.forward)(entrance(op))
+    function.primitive = op  # type: ignore[attr-defined]
+    if op.forward.__module__.startswith(("minigrad.ops", "attention.")):
+        PRIMITIVES[op.name] = op
+        FUNCTIONS[op.name] = function
+    return function

@@ -376,6 +376,31 @@ def stack(*arrays: Any, axis: int) -> Any:
     return np.moveaxis(np.array([wide(x) for x in arrays]), 0, axis)
 
 
+@oracle
+def fused_attention(query: Any, key: Any, value: Any, **options: Any) -> Any:
+    """Query after query, key after key: sums of values and of weights, each an exponential."""
+    scale = options["scale"] or 1 / np.sqrt(np.longdouble(query.shape[-1]))
+    leading = np.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    q, k, v = (np.broadcast_to(wide(x), (*leading, *x.shape[-2:])) for x in (query, key, value))
+    out = np.zeros((*leading, query.shape[-2], value.shape[-1]), np.longdouble)
+    mask = np.broadcast_to(
+        options["mask"] is None or wide(options["mask"]), (*out.shape[:-1], key.shape[-2])
+    )
+    for index in np.ndindex(out.shape[:-1]):
+        *head, i = index
+        total = np.longdouble(0)
+        for j in range(key.shape[-2]):
+            allowed = mask[(*index, j)]
+            if (options["is_causal"] and j > i) or allowed is np.False_:
+                continue
+            more = 0 if mask.dtype == bool else allowed
+            weight = np.exp(sum(q[index] * k[(*head, j)]) * scale + more)
+            out[index] += weight * v[(*head, j)]
+            total += weight
+        out[index] /= total
+    return out
+
+
 # Indexing is NumPy's here too: one of our own would be as long. What is told independently is that
 # the entries come from where the numbers of the entries come from, and add up where they meet.
 @oracle

@@ -17,6 +17,7 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
+import attention  # noqa: F401 - its primitives are registered, and checked with the engine's
 from minigrad.check import CheckResult, check_primitives
 from minigrad.check.registry import defined_in
 from minigrad.cli import Language, LanguageOption, fail, printable

@@ -1,6 +1,7 @@
 """Attention as one primitive: the values and gradients of the composed form, whatever the shapes,
 masks, tiles and threads, in linear memory, and with BLAS left as it was."""
 
+import inspect
 import threading
 import tracemalloc
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import minigrad
-from attention import fused_attention, scaled_dot_product_attention, threads, tiling
+from attention import fused, fused_attention, scaled_dot_product_attention, threads, tiling
 from attention.fused import _composed
 from minigrad import Tensor, check_primitive, grad
 from tests.helpers import Array, assert_close, assert_same, leaf
@@ -70,6 +71,41 @@ def test_all_that_is_promised_of_a_primitive_holds() -> None:
     result = check_primitive(fused_attention)
     assert result.ok, result.problem
     assert result.second is not None
+
+
+MISTAKES = {
+    "forward: no scale": ("query = block.query[:, rows] * dtype.type(problem.scale)", "query = block.query[:, rows]"),  # noqa: E501
+    "forward: sums not shrunk": ("sums *= shrink", "pass"),
+    "forward: result not shrunk": ("out *= shrink", "pass"),
+    "forward: the last tile alone": ("first=start == 0", "first=True"),
+    "the diagonal is hidden": ("np.tri(queries, keys, offset)", "np.tri(queries, keys, offset-1)"),
+    "one key too many": ("np.tri(queries, keys, offset)", "np.tri(queries, keys, offset+1)"),
+    "mask turned round": ("where=~mask", "where=mask"),
+    "backward: no scale": ("d_query[:, rows] *= dtype.type(problem.scale)", "pass"),
+    "backward: scores without scale": ("scaled = block.query[:, rows] * dtype.type(problem.scale)", "scaled = block.query[:, rows]"),  # noqa: E501
+    "backward: D dropped": ("turn = -(given", "turn = -0 * (given"),
+    "backward: D of one entry": ("turn = -(given * out[:, rows])", "turn = -(given * out[:, rows])[..., :1]"),  # noqa: E501
+    "backward: not times the weights": ("change *= weights", "pass"),
+    "backward: the last queries alone": ("spaces[2], first)", "spaces[2], True)"),
+    "backward: the last keys alone": ("spaces[2], columns.start == 0", "spaces[2], True"),
+    "backward: a strip is lost": ("d_key += more_key", "pass"),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_no_mistake_in_the_tiles_goes_unnoticed(
+    mistake: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right, wrong = MISTAKES[mistake]
+    source = inspect.getsource(tiling)
+    assert right in source
+    broken: dict[str, Any] = {"__name__": "broken"}
+    exec(source.replace(right, wrong) + "\nQUERIES, KEYS, GROUP = 4, 2, 2", broken)
+    monkeypatch.setenv("MINIGRAD_NUM_THREADS", "1")
+    for name in ("Problem", "forward", "backward"):
+        monkeypatch.setattr(fused, name, broken[name])
+    assert not check_primitive(fused_attention).ok
 
 
 @pytest.mark.parametrize("is_causal", [False, True])

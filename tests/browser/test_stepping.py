@@ -821,7 +821,8 @@ def examples() -> list[tuple[str, BackwardSteps]]:
 
 
 OPAQUE = {  # the rules that the page cannot write with numbers, by op and input
-    "cumsum 0", "einsum 0", "einsum 1", "embedding 0", "max 0", "min 0",
+    "cumsum 0", "einsum 0", "einsum 1", "embedding 0", "fused_attention 0", "fused_attention 1",
+    "fused_attention 2", "max 0", "min 0",
     "power 1", "prod 0", "stack 0", "stack 1", "take 0", "tril 0",
 }  # fmt: skip
 PARTLY = {"getitem 0", "scatter_add 0"}  # not by arrays of indices

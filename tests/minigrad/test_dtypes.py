@@ -10,6 +10,7 @@ import pytest
 import minigrad
 from minigrad import PRIMITIVES, Primitive, Tensor, grad, modes, trace
 from minigrad.check.registry import Case, cases_of
+from minigrad.joint import JointPrimitive
 from tests.helpers import assert_close, gradient_of, leaf
 
 Rng = np.random.Generator
@@ -64,6 +65,8 @@ def test_a_rule_itself_computes_in_float32(
 ) -> None:
     """The engine fits a gradient's dtype in the end; a rule that made float64 would be slow."""
     made: set[np.dtype[Any]] = set()
+    if isinstance(op, JointPrimitive):
+        monkeypatch.setattr(op, "joint", _noting(op.joint, made))
     for rule in {id(rule): rule for rule in op.rules if rule is not None}.values():
         monkeypatch.setattr(rule, "function", _noting(rule.function, made))
     for case in map(in_float32, cases_of(op, rng)):
@@ -75,7 +78,7 @@ def test_a_rule_itself_computes_in_float32(
 def _noting(function: Callable[..., Any], made: set[np.dtype[Any]]) -> Callable[..., Any]:
     def rule(*args: Any, **options: Any) -> Any:
         result = function(*args, **options)
-        made.add(np.asarray(result).dtype)
+        made.update(np.asarray(x).dtype for x in (result if type(result) is tuple else [result]))
         return result
 
     return rule

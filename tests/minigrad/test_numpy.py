@@ -407,10 +407,3 @@ def test_indexing_takes_what_numpy_takes(rng: Rng) -> None:
         expected = np.zeros_like(data)
         np.add.at(expected, plain, upstream)
         assert_close(gradient_of(x), expected)
-
-
-def test_the_registry_is_reachable_by_name() -> None:
-    """Every primitive is a function `minigrad.<name>`."""
-    for name in minigrad.PRIMITIVES:
-        assert callable(getattr(minigrad, name))
-        assert getattr(minigrad, name).__doc__
