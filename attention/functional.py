@@ -123,13 +123,14 @@ def scaled_dot_product_attention(
     if not needs_steps and query.shape[-2] * key.shape[-2] >= FUSED_FROM:
         options = {"is_causal": is_causal, "mask": mask, "scale": factor}
         return _named(fused_attention(query, key, value, **options), "context"), None
-    scores = _named(query @ key.mT, "scores")
-    scaled = _named(minigrad.scale(scores, factor), "scaled")
-    for part in (mask, causal_mask(*scores.shape[-2:]) if is_causal else None):
+    # One variable for all steps: what the gradients do not need is let go on the way.
+    steps = _named(query @ key.mT, "scores")
+    steps = _named(minigrad.scale(steps, factor), "scaled")
+    for part in (mask, causal_mask(*steps.shape[-2:]) if is_causal else None):
         if part is not None:
-            scaled = _named(_masked(scaled, part), "masked")
-    weights = _named(minigrad.softmax(scaled, -1), "weights")
-    weights = _named(dropout(weights, dropout_p, rng), "weights")
+            steps = _named(_masked(steps, part), "masked")
+    steps = _named(minigrad.softmax(steps, -1), "weights")
+    weights = _named(dropout(steps, dropout_p, rng), "weights")
     context = _named(weights @ value, "context")
     return context, (weights if need_weights else None)
 
