@@ -14,8 +14,8 @@ import minigrad
 from attention.fused import check_shapes, checked_mask, fused_attention
 from minigrad import Tensor
 
-FUSED_FROM = 128 * 128
-"""Entries of a head's weights from which on it pays to compute them tile by tile."""
+FUSED_FROM = 1 << 20
+"""Entries of the weights of all heads from which on it pays to compute them tile by tile."""
 
 
 def softmax(x: Tensor, axis: int = -1, *, base: float = math.e) -> Tensor:
@@ -120,7 +120,7 @@ def scaled_dot_product_attention(
     check_shapes(query, key, value)
     factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     needs_steps = need_weights or dropout_p > 0 or isinstance(mask, Tensor)
-    if not needs_steps and query.shape[-2] * key.shape[-2] >= FUSED_FROM:
+    if not needs_steps and math.prod(query.shape[:-1]) * key.shape[-2] >= FUSED_FROM:
         options = {"is_causal": is_causal, "mask": mask, "scale": factor}
         return _named(fused_attention(query, key, value, **options), "context"), None
     # One variable for all steps: what the gradients do not need is let go on the way.

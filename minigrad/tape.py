@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _mode, _PLAIN = modes.current.get, modes.PLAIN
+_new: Any = object.__new__
 
 
 def record(
@@ -42,7 +43,8 @@ def record(
     """
     if type(out) is not ndarray:
         out = as_result(out, op)
-    result = like._wrap(out)
+    result = _new(type(like))  # as `_wrap` does, which would be one call more
+    result._data, result._node, result._token = out, None, None
     if out.base is not None:
         result._share(inputs)
     mode = _mode()

@@ -48,6 +48,7 @@ _HOMES = {
     "text": ("mermaid", "outline"),
     "panels": (),
     "pictures": ("attention_map", "softmax_jacobian"),
+    "speed": (),
     "stepping": ("step_page",),
 }
 

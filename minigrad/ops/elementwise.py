@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.memory import Variable
+from minigrad.operand import Operand
 from minigrad.primitive import primitive
 
 _BROADCAST = "shapes that are equal or 1 when read from the right; see reshape and expand_dims"
@@ -372,3 +373,8 @@ def astype(x: Any, dtype: Any) -> Any:
     array([1., 1.], dtype=float32)
     """
     return x.astype(dtype)
+
+
+# What a + b calls from here on, without the detour by name.
+Operand.__add__, Operand.__sub__, Operand.__mul__ = add, subtract, multiply
+Operand.__truediv__, Operand.__pow__ = divide, power

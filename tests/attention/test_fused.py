@@ -269,7 +269,7 @@ def test_a_mask_of_integers_is_refused() -> None:
 
 def test_the_step_by_step_form_uses_it_where_nobody_needs_the_weights() -> None:
     rng = np.random.default_rng(7)
-    query, key, value = (leaf(rng.normal(size=(300, 8))) for _ in range(3))
+    query, key, value = (leaf(rng.normal(size=(4, 512, 8))) for _ in range(3))
     plain, weights = scaled_dot_product_attention(query, key, value)
     assert weights is not None
     fused, none = scaled_dot_product_attention(query, key, value, need_weights=False)
@@ -282,7 +282,7 @@ def test_the_step_by_step_form_uses_it_where_nobody_needs_the_weights() -> None:
 
 @pytest.mark.parametrize("options", [{"dropout_p": 0.5, "rng": np.random.default_rng(0)}, {}])
 def test_dropout_and_small_heads_take_the_steps_one_by_one(options: dict[str, Any]) -> None:
-    length = 300 if options else 4
+    length = 1024 if options else 4
     x = leaf(np.random.default_rng(8).normal(size=(length, 8)))
     out, _ = scaled_dot_product_attention(x, x, x, need_weights=False, **options)
     assert str(out._node and out._node.primitive) == "matmul"
