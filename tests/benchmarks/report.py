@@ -57,7 +57,7 @@ def machine() -> dict[str, Any]:
     return {
         "cpu": _cpu(),
         "cores": len(cores(0)) if cores else os.cpu_count(),
-        "os": platform.platform(),
+        "os": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "numpy": np.__version__,
         "blas": f"{blas.get('internal_api', 'unknown')} {blas.get('version') or ''}".strip(),
