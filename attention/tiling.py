@@ -167,7 +167,7 @@ def forward(problem: Problem, threads: int) -> tuple[Array, Array]:
         into = [x[block.place, rows] for x in flat]
         return lambda: _forward_tile(problem, block, rows, *into)
 
-    starts = range(0, length, problem.rows)
+    starts = range(0, length, problem.rows)[::-1]  # causal ones that take longest come first
     tasks = [task(block, start) for block in blocks(problem) for start in starts]
     in_parallel(tasks, threads)
     return out, log_sums

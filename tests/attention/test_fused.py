@@ -295,3 +295,20 @@ def test_it_is_one_node_that_can_be_stepped_through_and_checked() -> None:
     steps = minigrad.step_backward(out, np.random.default_rng(10).normal(size=(5, 3)), check=True)
     assert [event.op for event in steps if event.kind == "enter"] == ["fused_attention"]
     assert [event.part for event in steps if event.kind == "accumulate"] == [1, 2, 3]
+
+
+def test_scratch_memory_is_used_again_and_large_pieces_of_it_are_not_kept() -> None:
+    double = np.dtype(np.float64)
+    tiling._spare.clear()
+    with tiling.scratch(double, 10, 20) as (first, second), tiling.scratch(double, 10) as (other,):
+        assert (first.size, second.size, other.size) == (10, 20, 10)
+        assert not any(map(np.shares_memory, (first, first, second), (second, other, other)))
+    with tiling.scratch(double, 5) as (again,):
+        assert np.shares_memory(again, first) or np.shares_memory(again, other)
+    assert len(tiling._spare) == 2
+    with pytest.raises(KeyError), tiling.scratch(double, 5):
+        raise KeyError
+    assert len(tiling._spare) == 2
+    with tiling.scratch(double, tiling.SPARE):
+        pass
+    assert sum(buffer.nbytes for buffer in tiling._spare) <= tiling.SPARE
