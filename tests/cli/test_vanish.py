@@ -215,7 +215,10 @@ def test_ctrl_c_ends_a_real_run_with_status_130(tmp_path: Path) -> None:
     )
     time.sleep(3.0)
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
+    try:
+        output, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()  # where Ctrl-C is ignored, as below nohup, it would run for an hour
     assert process.returncode == 130
     assert errors.decode().strip().endswith("minigrad: interrupted; nothing was written")
     assert output == b""
