@@ -67,6 +67,7 @@ def single_threaded_blas() -> Iterator[None]:
     global _inside, _limit
     with _lock:
         if _inside == 0:
+            _free()
             _limit = _controller().limit(limits=1, user_api="blas")
             _limit.__enter__()
         _inside += 1
@@ -76,8 +77,21 @@ def single_threaded_blas() -> Iterator[None]:
         with _lock:
             _inside -= 1
             if _inside == 0:
+                _free()
                 _limit.__exit__(None, None, None)
                 _limit = None
+                _free()
+
+
+def _free() -> None:
+    """Let this thread set the number; threadpoolctl minds only the one that set it before.
+
+    The last one out need not be the first one in, which may live on.
+    """
+    blas = getattr(importlib.import_module("threadpoolctl"), "OpenBLASController", None)
+    clear = getattr(blas, "clear_controlling_thread", None)  # since its version 3.8
+    if clear is not None:
+        clear(force=True)
 
 
 @cache

@@ -226,11 +226,39 @@ def test_blas_is_left_as_it_was_also_after_an_error_and_from_several_threads() -
     with pytest.raises(KeyError, match="a task of its own"):
         threads.in_parallel([look, fail, look], 2)
     x = leaf(np.ones((300, 8)))
-    workers = [threading.Thread(target=lambda: fused_attention(x, x, x)) for _ in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    for _ in range(20):
+        workers = [threading.Thread(target=lambda: fused_attention(x, x, x)) for _ in range(4)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        assert blas_threads() == before
+
+
+def test_blas_is_left_as_it_was_where_the_first_one_in_lives_on() -> None:
+    """Whoever leaves last puts it back, whichever thread had set it."""
+    before = blas_threads()
+    entered, leave, left, end = (threading.Event() for _ in range(4))
+
+    def first() -> None:
+        with threads.single_threaded_blas():
+            entered.set()
+            leave.wait(10)
+        left.set()
+        end.wait(10)
+
+    worker = threading.Thread(target=first)
+    worker.start()
+    entered.wait(10)
+    with threads.single_threaded_blas():
+        leave.set()
+        left.wait(10)
+        assert set(blas_threads()) <= {1}
+    assert blas_threads() == before
+    with threads.single_threaded_blas():
+        assert set(blas_threads()) <= {1}
+    end.set()
+    worker.join()
     assert blas_threads() == before
 
 
