@@ -1,5 +1,5 @@
 """The op that CONTRIBUTING.md shows works as it is written there, takes about six lines, and the
-check that goes with it finds a mistake in it."""
+check that goes with it finds a mistake in it. So does the exercise that is shown."""
 
 import ast
 import doctest
@@ -14,9 +14,10 @@ import minigrad
 from minigrad import Tensor
 from minigrad.check import check_primitive
 from minigrad.cli.check import load_primitives
+from minigrad.coursework import grade, load, verify
 
 CONTRIBUTING = Path(__file__).parent.parent / "CONTRIBUTING.md"
-(EXAMPLE,) = re.findall(
+EXAMPLE, STUB, SOLUTION, CHECKS, MUTANTS = re.findall(
     r"^```python\n(.*?)^```", CONTRIBUTING.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
 )
 
@@ -81,3 +82,22 @@ def test_the_example_takes_about_six_lines() -> None:
     assert function.end_lineno is not None
     docstring = len((ast.get_docstring(function, clean=False) or "").splitlines())
     assert function.end_lineno - decorated + 1 - docstring <= 7
+
+
+def test_the_exercise_can_be_handed_out_and_names_the_mistake(tmp_path: Path) -> None:
+    folder = tmp_path / "exercises" / "17-cube"
+    files = {
+        folder / "exercise.py": STUB,
+        folder / "checks.py": CHECKS,
+        folder / "mutants.py": MUTANTS,
+        folder.parent / "solutions" / "17-cube.py": SOLUTION,
+    }
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    exercise = load(folder)
+    assert verify(exercise) == []
+    answer = tmp_path / "answer.py"
+    answer.write_text(SOLUTION.replace("x**2", "x**3"), encoding="utf-8")
+    verdict = grade(exercise, answer)
+    assert (verdict.status, verdict.diagnosis) == ("failed", "cube.exponent")

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 import minigrad
 from minigrad.cli import app
+from minigrad.coursework.workbench import named, shipped
 
 ROOT = Path(__file__).parent.parent
 READMES = {"en": "README.md", "zh": "README.zh-CN.md"}
@@ -176,14 +177,32 @@ def test_the_findings_that_are_quoted_are_those_of_the_default_run(language: str
 @pytest.mark.slow
 @pytest.mark.parametrize("language", READMES)
 def test_the_check_ends_as_is_shown(language: str) -> None:
-    command, summary = shown(language, "bash")[2]
+    command, summary = shown(language, "bash")[3]
     assert stands_in(summary, run_command(command, language))
 
 
 @pytest.mark.parametrize("language", READMES)
+def test_the_verdict_on_an_exercise_is_what_the_command_prints(
+    language: str, tmp_path: Path
+) -> None:
+    (exercise,) = named("10", shipped())
+    code = exercise.reference.read_text(encoding="utf-8")
+    right = "at_scores.mT @ query * factor_of(query, scale)"
+    assert right in code
+    answer = tmp_path / "10-attention" / "exercise.py"
+    answer.parent.mkdir()
+    answer.write_text(code.replace(right, "at_scores.mT @ query"), encoding="utf-8")
+    asked = ["exercises", "check", "10", "--dir", str(tmp_path), "--language", language]
+    result = CliRunner().invoke(app, asked)
+    commands_, verdict = shown(language, "bash")[2]
+    assert "minigrad exercises check 10" in commands_
+    assert result.output.strip() == verdict.strip()
+
+
+@pytest.mark.parametrize("language", READMES)
 def test_every_output_that_is_shown_or_quoted_is_compared(language: str) -> None:
-    assert [kind for kind, _ in blocks(language)].count("text") == 7
-    assert [len(shown(language, kind)) for kind in ("python", "bash")] == [4, 3]
+    assert [kind for kind, _ in blocks(language)].count("text") == 8
+    assert [len(shown(language, kind)) for kind in ("python", "bash")] == [4, 4]
     assert len(quoted(language)) == 2
 
 

@@ -46,6 +46,7 @@ _HOMES = {
     "laboratory": ("figure_bytes", "laboratory_figure", "laboratory_page"),
     "layout": ("DrawingError",),
     "text": ("mermaid", "outline"),
+    "marks": (),
     "panels": (),
     "pictures": ("attention_map", "softmax_jacobian"),
     "speed": (),

@@ -29,9 +29,9 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import NullLocator
 from numpy.typing import ArrayLike
 
+from minigrad.files import write_whole
 from minigrad.notation import visible
 from viz.colours import DARK, LIGHT, diverging, mixed
-from viz.files import write_whole
 from viz.wording import width_of
 
 __all__ = ["FORMATS", "Picture", "axes_for", "new_axes", "new_picture", "rendered", "save_figure"]

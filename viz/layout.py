@@ -15,7 +15,7 @@ import unicodedata
 import warnings
 from pathlib import Path
 
-from viz.files import write_whole
+from minigrad.files import write_whole
 
 __all__ = [
     "DrawingError",

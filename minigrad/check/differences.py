@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.check.diagnosis import Diagnosis, Occasion, diagnose
 from minigrad.graph import Node, history
 from minigrad.memory import Array
 from minigrad.modes import enable_grad
@@ -63,8 +64,9 @@ class InputReport:
     def relative_error(self) -> Array:
         """|analytic − numeric| over the larger of the two; 0 where both are 0."""
         size = np.maximum(np.abs(self.analytic), np.abs(self.numeric))
-        error = np.abs(self.analytic - self.numeric)
-        relative: Array = np.divide(error, size, out=np.zeros_like(error), where=error != 0)
+        with np.errstate(invalid="ignore"):  # of infinities
+            error = np.abs(self.analytic - self.numeric)
+            relative: Array = np.divide(error, size, out=np.zeros_like(error), where=error != 0)
         return relative
 
     def worst(self) -> tuple[int, tuple[int, ...]]:
@@ -111,6 +113,7 @@ class Report:
     problem: str = ""
     inputs: list[InputReport] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    told: Diagnosis | None = None  # where others have found which mistake it is
 
     @property
     def ok(self) -> bool:
@@ -125,6 +128,36 @@ class Report:
         ]
         return max([float(e.max()) for e in errors if e.size], default=0.0)
 
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """Which mistake explains the first gradient that is wrong, if one does on all seeds."""
+        if self.told is not None:
+            return self.told
+        for found in self.inputs:
+            if not found.ok and (told := diagnose(self._occasions(found))) is not None:
+                return told
+        return None
+
+    def _occasions(self, found: InputReport) -> list[Occasion]:
+        """One for each random upstream; the first row is of an upstream of ones."""
+        lengths = {
+            f"the length of axis {axis} ({n})": float(n)
+            for axis, n in enumerate(found.numeric.shape[1:])
+        }
+        others = {
+            f"input {other.position}": other.numeric for other in self.inputs if other is not found
+        }
+        return [
+            Occasion(
+                found.numeric[seed],
+                found.analytic[seed],
+                ones=found.numeric[0],
+                constants=lengths,
+                others={name: rows[seed] for name, rows in others.items()},
+            )
+            for seed in range(1, len(found.numeric))
+        ]
+
     def __bool__(self) -> bool:
         return self.ok
 
@@ -132,6 +165,8 @@ class Report:
         lines = [f"gradcheck: {'passed' if self.ok else 'failed'}"]
         lines += [self.problem] if self.problem else []
         lines += [str(found) for found in self.inputs] + self.notes
+        told = self.diagnosis
+        lines += [f"{told.sentence()} {told.hint()}"] if told else []
         return "\n  ".join(lines)
 
 

@@ -94,8 +94,10 @@ class LazyCommand(TyperCommand):
     ) -> Any:
         """Import the module named after the command, and let its function read the arguments."""
         module = importlib.import_module(f"{__name__}.{self.name}")
-        real = typer.Typer(add_completion=False)
-        real.command()(getattr(module, str(self.name)))
+        real = getattr(module, str(self.name))
+        if not isinstance(real, typer.Typer):  # a function that is one command
+            function, real = real, typer.Typer(add_completion=False)
+            real.command()(function)
         return typer.main.get_command(real).make_context(info_name, args, parent=parent, **extra)
 
 
@@ -107,6 +109,8 @@ _register("vanish", "Watch what happens to the gradients of attention without th
 _register("check", "Check every gradient rule, or those in a file of yours, by finite differences.")
 _register("draw", "Run a script and draw its graph, with the gradients of its backward.")
 _register("step", "Run a script and step through its backward pass, forwards and backwards.")
+_register("exercises", "Exercises that say which mistake you made: copy out, check, hint.")
+_register("grade", "Mark a class, and count the mistakes it makes.")
 _register("examples", "List the lessons, run one, or copy them out.")
 
 

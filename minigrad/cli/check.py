@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import track
@@ -18,10 +19,14 @@ from rich.table import Table
 from rich.text import Text
 
 import attention  # noqa: F401 - its primitives are registered, and checked with the engine's
-from minigrad.check import CheckResult, check_primitives
-from minigrad.check.registry import defined_in
+from minigrad.check import CheckResult, GradcheckError, check_primitives
+from minigrad.check.registry import BrokenError, cases_of, defined_in
 from minigrad.cli import Language, LanguageOption, fail, printable
+from minigrad.memory import Array
+from minigrad.modes import trace
 from minigrad.primitive import PRIMITIVES, Primitive
+from minigrad.stepper import BackwardSteps, step_backward
+from minigrad.tensor import Tensor
 
 
 class Texts(NamedTuple):
@@ -56,6 +61,9 @@ TEXTS = {
         summary="{count} 个算子中有 {right} 个正确。",
     ),
 }
+
+
+WROTE = {Language.EN: "wrote {}", Language.ZH: "已写入 {}"}
 
 
 class BadFileError(Exception):
@@ -106,6 +114,16 @@ def check(
             metavar="[FILE.py]", help="A file whose primitives to check, in place of minigrad's."
         ),
     ] = None,
+    draw: Annotated[
+        Path | None,
+        typer.Option("--draw", metavar="FILE", help="Draw a call of your primitive, as a picture."),
+    ] = None,
+    step: Annotated[
+        Path | None,
+        typer.Option(
+            "--step", metavar="FILE", help="Write a page that steps through its backward."
+        ),
+    ] = None,
     *,
     language: LanguageOption,
 ) -> None:
@@ -113,13 +131,57 @@ def check(
 
     The exit status is 1 if a rule is wrong, and 2 if the file cannot be used.
     """
+    if file is None and (draw is not None or step is not None):
+        fail("--draw and --step show a primitive of yours: give FILE.py")
     try:
         ops = load_primitives(file) if file else [op for _, op in sorted(PRIMITIVES.items())]
     except BadFileError as error:
         fail(str(error))
     results = _run(ops, TEXTS[language])
     _report(ops, results, TEXTS[language])
+    if draw is not None or step is not None:
+        _show(ops[0], draw, step, language)
     raise typer.Exit(0 if all(result.ok for result in results) else 1)
+
+
+def _show(op: Primitive, drawing: Path | None, page: Path | None, language: Language) -> None:
+    """The first call that the op's example makes, drawn and stepped through."""
+    from viz import DrawingError, draw_graph, step_page
+
+    rng = np.random.default_rng(0)
+    try:
+        case = cases_of(op, rng)[0]
+        names = op.input_names * len(case.places) if op.many else op.input_names
+        leaves = [
+            Tensor(x, requires_grad=True, name=names[place])
+            for place, x in zip(case.places, case.arrays(), strict=True)
+        ]
+        with trace():
+            out = case(*leaves)
+        upstream = rng.standard_normal(out.shape)
+        if page is not None:
+            step_page(_steps(out, upstream), page, language=language.value)
+        if drawing is not None:
+            out.backward(upstream, retain_graph=True)
+            draw_graph(out, language=language.value).write(drawing)
+    except (DrawingError, OSError, BrokenError) as error:
+        fail(str(error))
+    except Exception as error:  # of the user's own code
+        fail(f"{op} cannot be shown: {type(error).__name__}: {error}")
+    for path in (drawing, page):
+        if path is not None:
+            typer.echo(printable(WROTE[language].format(path)))
+
+
+def _steps(out: Tensor, upstream: Array) -> BackwardSteps:
+    """The log; of a wrong rule, up to where it is wrong."""
+    try:
+        return step_backward(out, upstream, check=True)
+    except GradcheckError as error:
+        if error.steps is None:
+            raise
+        cut: BackwardSteps = error.steps
+        return cut
 
 
 def _run(ops: Sequence[Primitive], texts: Texts) -> list[CheckResult]:

@@ -25,7 +25,7 @@ import minigrad
 from minigrad import modes
 from minigrad.cli import Language, LanguageOption, fail
 from minigrad.cli.script import run_script
-from viz.files import write_whole
+from minigrad.files import write_whole
 
 HINTS = {
     Language.EN: "Run one: minigrad examples {}    Copy them all: minigrad examples --copy DIR",
@@ -132,7 +132,7 @@ def copy_examples(directory: Path, *, force: bool = False) -> list[Path]:
     files = [
         path.relative_to(source)
         for path in sorted(source.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and not {"__pycache__", "exercises"} & {*path.relative_to(source).parts}
     ]
     present = [name for name in files if os.path.lexists(directory / name)]
     if present and not force:

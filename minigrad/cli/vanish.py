@@ -39,7 +39,7 @@ from attention.experiments import (
     tabulate,
 )
 from minigrad.cli import Language, LanguageOption, fail
-from viz.files import write_whole
+from minigrad.files import write_whole
 
 QUICK = Settings(d_k=(4, 16, 64, 256), rows=400)
 """What `--quick` measures: enough to see the effect, in a few seconds."""

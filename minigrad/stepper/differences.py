@@ -66,7 +66,20 @@ def check_edge(
     if contribution.dtype != _WIDE and np.isfinite(base).all():
         size = max(1.0, largest) * float(np.abs(weights).max(initial=0.0))
         _hold_against(found, contribution, entries, size)
-    return _verdict(found, entries, taken), None if found.ok else Report(inputs=[found])
+    if found.ok:
+        return _verdict(found, entries, taken), None
+    report = Report(inputs=[found])
+    if len(entries) == contribution.size:
+        # For other upstreams too: what holds for one alone can be an accident.
+        several = np.random.default_rng(0).standard_normal((4, base.size))
+        several[0] = 1.0
+        kept = [*inputs, base.reshape(node.shape)]
+        made = [
+            _passed_again(node, position, x.reshape(node.shape), kept, options) for x in several
+        ]
+        again = compare_entries(value, point, several, np.array(made), entries=entries, eps=STEP)
+        report.told = Report(inputs=[again]).diagnosis
+    return _verdict(found, entries, taken), report
 
 
 def _forgive(found: InputReport, is_finite: bool, terms: float) -> None:

@@ -15,7 +15,7 @@ from minigrad.cli.examples import (
     examples_directory,
     matching_examples,
 )
-from viz.files import write_whole
+from minigrad.files import write_whole
 
 NUMBERS = [f"{number:02d}" for number in range(1, 12)]
 

@@ -1,0 +1,525 @@
+"""The classic mistakes of exercise 2."""
+
+from minigrad.coursework import Mutant, Text
+
+# What most of them have in common: a right beginning of backward.
+FRESH = """
+def backward(root, upstream):
+    order = topological_order(root)
+    for node in order:
+        if node.parents:
+            node.grad = None
+    receive(root, upstream)
+"""
+
+MUTANTS = [
+    Mutant(
+        "walk.overwritten",
+        f"""{FRESH}
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                parent.grad = contribution
+""",
+        Text(
+            "Each contribution overwrites the one before: of several paths only the last one "
+            "counts.",
+            "每份贡献都覆盖了前一份：有多条路径时，只剩最后一条。",
+        ),
+        Text(
+            "What happens to a gradient that is there already when the next contribution arrives?",
+            "下一份贡献到来时，已有的梯度应当怎样处理？",
+        ),
+    ),
+    Mutant(
+        "walk.first-path",
+        f"""{FRESH}
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                if parent.grad is None:
+                    parent.grad = contribution
+""",
+        Text(
+            "A node that has a gradient takes no further contribution: only the first path counts.",
+            "节点有了梯度之后就不再接收贡献：只有第一条路径算数。",
+        ),
+        Text(
+            "A node is done when its turn comes in the order, not when the first contribution is "
+            "there.",
+            "节点要等到在顺序中轮到它时才算完成，而不是收到第一份贡献就完成。",
+        ),
+    ),
+    Mutant(
+        "walk.averaged",
+        f"""{FRESH}
+    arrived = dict.fromkeys(order, 0)
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                arrived[parent] += 1
+                before = 0 if parent.grad is None else parent.grad
+                parent.grad = before + (contribution - before) / arrived[parent]
+""",
+        Text(
+            "The contributions of several paths are averaged; by the chain rule they add up.",
+            "多条路径的贡献被取了平均；按链式法则应当相加。",
+        ),
+        Text(
+            "How does x + x change when x grows by 1?",
+            "x 增加 1 时，x + x 变化多少？",
+        ),
+    ),
+    Mutant(
+        "walk.same-parent-once",
+        f"""{FRESH}
+    for node in order:
+        if node.parents:
+            for parent, contribution in dict(zip(node.parents, node.rule(node.grad))).items():
+                receive(parent, contribution)
+""",
+        Text(
+            "A node that stands twice among the parents gets only one of its two contributions.",
+            "一个节点在 parents 中出现两次时，两份贡献只收到了一份。",
+        ),
+        Text(
+            "Take x · x: parents is (x, x), and a set or dict of it has only one entry.",
+            "以 x · x 为例：parents 是 (x, x)，放进集合或字典就只剩一个。",
+        ),
+    ),
+    Mutant(
+        "walk.no-order",
+        f"""{FRESH}
+    def visit(node):
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                receive(parent, contribution)
+            for parent in node.parents:
+                visit(parent)
+
+    visit(root)
+""",
+        Text(
+            "There is no topological order: a node passes its sum on once for every path that "
+            "reaches "
+            "it, so 2, 3, 4 doublings give 8, 48, 416 in place of 4, 8, 16.",
+            "没有按拓扑序：有几条路径到达一个节点，它就把自己的和往下传几次，因此翻倍 2、3、4 "
+            "次得到 "
+            "8、48、416，而不是 4、8、16。",
+        ),
+        Text(
+            "Go through the list that topological_order returns; nothing needs to recurse here.",
+            "遍历 topological_order 返回的列表即可，这里不需要递归。",
+        ),
+    ),
+    Mutant(
+        "walk.no-order-in-turns",
+        f"""{FRESH}
+    def visit(node):
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                receive(parent, contribution)
+                visit(parent)
+
+    visit(root)
+""",
+        Text(
+            "There is no topological order: a node passes its gradient on after every "
+            "contribution, "
+            "so the earlier ones are passed on again with each that follows.",
+            "没有按拓扑序：节点每收到一份贡献就往下传一次，先到的贡献又随后到的重复传递。",
+        ),
+        Text(
+            "Go through the list that topological_order returns; a node passes on only when its "
+            "turn "
+            "comes.",
+            "遍历 topological_order 返回的列表；轮到一个节点时，它才往下传。",
+        ),
+    ),
+    Mutant(
+        "walk.queue",
+        f"""{FRESH}
+    queue = [root]
+    while queue:
+        node = queue.pop(0)
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                receive(parent, contribution)
+                queue.append(parent)
+""",
+        Text(
+            "A queue is no topological order: a node that two paths reach is in it twice, and "
+            "passes "
+            "its sum on twice.",
+            "队列不是拓扑序：两条路径都到达的节点在队列中出现两次，于是把它的和传了两次。",
+        ),
+        Text(
+            "Go through the list that topological_order returns: there every node stands once.",
+            "遍历 topological_order 返回的列表：每个节点在其中只出现一次。",
+        ),
+    ),
+    Mutant(
+        "walk.path-by-path",
+        f"""{FRESH}
+    waiting = [(root, root.grad)]
+    while waiting:
+        node, g = waiting.pop()
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(g)):
+                receive(parent, contribution)
+                waiting.append((parent, contribution))
+""",
+        Text(
+            "The numbers are right, but every path is walked on its own: n doublings have 2ⁿ "
+            "paths, "
+            "and the rules are run as often.",
+            "数值正确，但每条路径各走了一遍：翻倍 n 次就有 2ⁿ 条路径，规则也运行这么多次。",
+        ),
+        Text(
+            "Wait until a node's gradient is complete, and run its rule then, once.",
+            "等到一个节点的梯度齐全了再运行它的规则，只运行一次。",
+        ),
+    ),
+    Mutant(
+        "walk.on-discovery",
+        """
+def topological_order(root):
+    order, seen, waiting = [], set(), [root]
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            seen.add(node)
+            order.append(node)
+            waiting.extend(reversed(node.parents))
+    return order
+""",
+        Text(
+            "The order lists nodes as a depth-first search finds them: one that a short path finds "
+            "early stands before others that are made from it.",
+            "顺序按深度优先搜索发现节点的先后排列：由短路径先发现的节点，"
+            "会排在由它算出的其他节点之前。",
+        ),
+        Text(
+            "Enter a node when all that it was made from has been entered, and reverse the list.",
+            "等一个节点的所有来源都列入之后再列入它，最后把列表反过来。",
+        ),
+    ),
+    Mutant(
+        "walk.breadth-first",
+        """
+def topological_order(root):
+    order, seen = [root], {root}
+    for node in order:
+        for parent in node.parents:
+            if parent not in seen:
+                seen.add(parent)
+                order.append(parent)
+    return order
+""",
+        Text(
+            "The order goes by distance from the root: a node that a short and a long path lead to "
+            "stands too early.",
+            "顺序按与根的距离排列：既有短路径又有长路径通向的节点排得太早。",
+        ),
+        Text(
+            "It is the longest path to a node that decides, not the shortest.",
+            "决定先后的是通向节点的最长路径，而不是最短路径。",
+        ),
+    ),
+    Mutant(
+        "walk.leaves-first",
+        """
+_order = topological_order
+
+
+def topological_order(root):
+    return _order(root)[::-1]
+""",
+        Text(
+            "The order has the leaves first and the root last; the walk back starts at the root.",
+            "顺序是叶子在前、根在后；而反向遍历要从根开始。",
+        ),
+        Text(
+            "A depth-first search that enters a node after its parents gives the list the other "
+            "way "
+            "round.",
+            "深度优先搜索若在来源之后才列入节点，得到的列表方向正好相反。",
+        ),
+    ),
+    Mutant(
+        "walk.listed-again",
+        """
+def topological_order(root):
+    order = [root]
+    for node in order:
+        if len(order) < 5000:
+            order.extend(node.parents)
+    return order
+""",
+        Text(
+            "A node is listed once for every path that leads to it, and must be listed once.",
+            "有几条路径通向一个节点，它就被列了几次；每个节点只应列一次。",
+        ),
+        Text(
+            "Remember in a set which nodes have been seen.",
+            "用一个集合记住哪些节点已经见过。",
+        ),
+    ),
+    Mutant(
+        "walk.root-missing",
+        """
+_order = topological_order
+
+
+def topological_order(root):
+    return _order(root)[1:]
+""",
+        Text(
+            "The root is not in the order, so its rule is never run.",
+            "顺序中没有根，于是根的规则不会运行。",
+        ),
+        Text("The list begins with the root itself.", "列表从根本身开始。"),
+    ),
+    Mutant(
+        "walk.not-seeded",
+        """
+def backward(root, upstream):
+    order = topological_order(root)
+    for node in order:
+        if node.parents:
+            node.grad = None
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                receive(parent, contribution)
+""",
+        Text(
+            "The root is never given its gradient, so the walk has nothing to start from.",
+            "根没有得到梯度，遍历无从开始。",
+        ),
+        Text(
+            "Before the loop: what is ∂L/∂root?",
+            "循环之前：∂L/∂root 是什么？",
+        ),
+    ),
+    Mutant(
+        "walk.seeded-with-zeros",
+        """
+def backward(root, upstream):
+    order = topological_order(root)
+    for node in order:
+        if node.parents or node.grad is None:
+            node.grad = 0.0 * node.value
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                receive(parent, contribution)
+""",
+        Text(
+            "The root starts with a gradient of 0, so every gradient is 0.",
+            "根的梯度从 0 开始，于是所有梯度都是 0。",
+        ),
+        Text(
+            "Zeros are a fine start for sums; the root has received something already.",
+            "求和从 0 开始没有问题；但根在一开始就已经收到了梯度。",
+        ),
+    ),
+    Mutant(
+        "walk.seeded-with-ones",
+        """
+_backward = backward
+
+
+def backward(root, upstream):
+    _backward(root, 0.0 * upstream + 1.0)
+""",
+        Text(
+            "The root starts with ones: the upstream gradient that was passed is not used.",
+            "根从全 1 开始：没有用到传入的上游梯度。",
+        ),
+        Text(
+            "ones are right only where L is the root itself; here ∂L/∂root is an argument.",
+            "只有当 L 就是根时才是全 1；这里 ∂L/∂root 是一个参数。",
+        ),
+    ),
+    Mutant(
+        "walk.same-upstream",
+        f"""{FRESH}
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(upstream)):
+                receive(parent, contribution)
+""",
+        Text(
+            "Every rule is given the root's upstream gradient; it needs that of its own node.",
+            "每条规则得到的都是根的上游梯度；它需要的是自己那个节点的梯度。",
+        ),
+        Text(
+            "Upstream of a node is what has arrived at this node.",
+            "一个节点的上游梯度，就是到达这个节点的梯度。",
+        ),
+    ),
+    Mutant(
+        "walk.from-the-leaves",
+        f"""{FRESH}
+    for node in reversed(order):
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                receive(parent, contribution)
+""",
+        Text(
+            "The walk begins at the leaves, where no gradient has arrived yet.",
+            "遍历从叶子开始，而那里还没有梯度到达。",
+        ),
+        Text(
+            "topological_order has the root first already; it is reversed once too often.",
+            "topological_order 的第一个已经是根了，多反转了一次。",
+        ),
+    ),
+    Mutant(
+        "walk.shared-arrays",
+        f"""{FRESH}
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                if parent.grad is None:
+                    parent.grad = contribution
+                else:
+                    parent.grad += contribution
+""",
+        Text(
+            "Two nodes hold the same array, and += changes it for both: a sum hands one g to both "
+            "of "
+            "its parents.",
+            "两个节点共用同一个数组，+= 同时改了两者：加法把同一个 g 交给了两个来源。",
+        ),
+        Text(
+            "Write a = a + b, which makes a new array, or copy what arrives first.",
+            "写成 a = a + b 会得到新数组；或者把先到的那份复制一下。",
+        ),
+    ),
+    Mutant(
+        "walk.upstream-kept",
+        """
+def receive(node, contribution):
+    if node.grad is None:
+        node.grad = contribution
+    elif node.parents:
+        node.grad = node.grad + contribution
+    else:
+        node.grad += contribution
+
+
+def backward(root, upstream):
+    order = topological_order(root)
+    for node in order:
+        if node.parents:
+            node.grad = None
+    receive(root, upstream)
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                receive(parent, contribution if parent.parents else contribution.copy())
+""",
+        Text(
+            "A root keeps the caller's own array as its gradient, and += writes into it later.",
+            "根把调用者的数组直接当作自己的梯度，之后的 += 就写进了那个数组。",
+        ),
+        Text(
+            "Call backward twice on a leaf, and print your upstream array before and after.",
+            "对一个叶子调用两次 backward，打印前后的 upstream 数组看看。",
+        ),
+    ),
+    Mutant(
+        "walk.stale",
+        """
+def backward(root, upstream):
+    receive(root, upstream)
+    for node in topological_order(root):
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                receive(parent, contribution)
+""",
+        Text(
+            "On a second backward the nodes in between still hold the gradients of the first, and "
+            "pass them on once more.",
+            "第二次 backward 时，中间节点还留着第一次的梯度，又往下传了一遍。",
+        ),
+        Text(
+            "Only leaves add up over several calls. What must happen to the others before the "
+            "walk?",
+            "只有叶子跨多次调用累加。遍历之前，其他节点要怎样处理？",
+        ),
+    ),
+    Mutant(
+        "walk.stale-root",
+        """
+def backward(root, upstream):
+    order = topological_order(root)
+    for node in order[1:]:
+        if node.parents:
+            node.grad = None
+    receive(root, upstream)
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                receive(parent, contribution)
+""",
+        Text(
+            "On a second backward from the same root its old gradient is still there, and counts "
+            "again.",
+            "从同一个根第二次 backward 时，根的旧梯度还在，又算了一次。",
+        ),
+        Text(
+            "The root is made from others too, so it starts afresh like them.",
+            "根也是由别的节点算出的，同样要重新开始。",
+        ),
+    ),
+    Mutant(
+        "walk.leaves-afresh",
+        """
+_backward = backward
+
+
+def backward(root, upstream):
+    for node in topological_order(root):
+        node.grad = None
+    _backward(root, upstream)
+""",
+        Text(
+            "A second backward throws away what the leaves had from the first; leaves add up.",
+            "第二次 backward 丢掉了叶子上第一次的梯度；叶子应当累加。",
+        ),
+        Text(
+            "Which nodes does the page tell to start afresh?",
+            "页面上说哪些节点要重新开始？",
+        ),
+    ),
+    Mutant(
+        "walk.recursive",
+        """
+def topological_order(root):
+    order, seen = [], set()
+
+    def visit(node):
+        if node not in seen:
+            seen.add(node)
+            for parent in node.parents:
+                visit(parent)
+            order.append(node)
+
+    visit(root)
+    return order[::-1]
+""",
+        Text(
+            "A function calls itself once for every node of a path, and Python stops at about a "
+            "thousand calls: a long chain ends in a RecursionError.",
+            "函数沿路径每个节点都调用一次自身，而 Python 递归到一千层左右就会停止：长链以 "
+            "RecursionError 告终。",
+        ),
+        Text(
+            "Loop, and keep what is still to be done in a list of your own, as a stack.",
+            "改用循环，把还没做完的放在一个列表里，当作自己的栈。",
+        ),
+    ),
+]

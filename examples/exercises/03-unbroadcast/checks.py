@@ -1,0 +1,202 @@
+"""What is looked at in exercise 3."""
+
+import numpy as np
+
+from minigrad.coursework import Check, Exercise, Failure, Text
+
+ONE = [  # the broadcast shape, and the shape before; one axis was added or stretched
+    ((3, 5), (5,)),
+    ((3, 5), (1, 5)),
+    ((3, 5), (3, 1)),
+    ((2, 3, 5), (3, 5)),
+    ((2, 3, 5), (2, 1, 5)),
+    ((4, 4), (4,)),
+    ((4, 4), (1, 4)),
+    ((4, 4), (4, 1)),
+]
+NONE = [((7,), (7,)), ((3, 5), (3, 5)), ((1, 3), (1, 3)), ((), ())]
+SEVERAL = [
+    ((2, 3, 5), (5,)),
+    ((2, 3, 5), (3, 1)),
+    ((2, 3, 5), (2, 1, 1)),
+    ((2, 3, 5), (1, 3, 1)),
+    ((2, 3, 5, 7), (3, 1, 7)),
+    ((3, 5), (1, 1)),
+    ((4, 4, 4), (4, 1)),
+]
+SCALAR = [((7,), ()), ((3, 5), ()), ((2, 3, 5), ())]
+
+
+def there(module, rng):
+    """Whether both functions are."""
+    names = ("unbroadcast", "multiply_gradients")
+    return {name: float(callable(getattr(module, name, None))) for name in names}
+
+
+def undone(shapes):
+    """What unbroadcast makes of random gradients."""
+
+    def observe(module, rng):
+        found = {}
+        for large, small in shapes:
+            g = rng.normal(size=large)
+            key = f"{large} back to {small}: ∂L/∂x"
+            found[key] = module.unbroadcast(g, small)
+            found[f"#doubled {key}"] = module.unbroadcast(2 * g, small)
+            copies = g.size // max(1, int(np.prod(small)))
+            found[f"#constants {key}"] = {"n": copies}
+        return found
+
+    return observe
+
+
+def untouched(module, rng):
+    """Whether the gradient that came in is left as it is."""
+    found = {}
+    for large, small in (*ONE, *NONE, *SEVERAL, *SCALAR):
+        g = rng.normal(size=large)
+        kept = g.copy()
+        module.unbroadcast(g, small)
+        found[f"the gradient of shape {large}, after {small}"] = float(np.array_equal(g, kept))
+    return found
+
+
+def judge_untouched(observed, right):
+    """Nothing may be written into what came in."""
+    for key in right:
+        if observed[key] != 1:
+            en = f"{key}, is changed: work on a copy, or make a new array"
+            zh = f"{key}：传入的数组被改动了，请在副本上计算，或新建数组"
+            return Failure(key, Text(en, zh))
+    return None
+
+
+def balance(module, rng):
+    """Σ gradient ⊙ (the broadcast x) against Σ unbroadcast(gradient) ⊙ x."""
+    found = {}
+    for large, small in (*ONE, *SEVERAL, *SCALAR):
+        g, x = rng.normal(size=large), rng.normal(size=small)
+        back = np.asarray(module.unbroadcast(g, small), float)
+        found[f"Σ g ⊙ broadcast(x), {large} and {small}"] = (g * np.broadcast_to(x, large)).sum()
+        found[f"Σ unbroadcast(g) ⊙ x, {large} and {small}"] = (back * x).sum()
+    return found
+
+
+def judge_balance(observed, right):
+    """Both sums are the change of the loss if x grows by x, so they are equal."""
+    sums = list(observed.items())
+    for (_, forward), (key, back) in zip(sums[::2], sums[1::2], strict=True):
+        if not abs(float(forward) - float(back)) <= 1e-9 * (1 + abs(float(forward))):
+            en = f"{key}, is {float(back):.6g} and must be {float(forward):.6g}"
+            return Failure(
+                key, Text(en, f"{key}：得到 {float(back):.6g}，应为 {float(forward):.6g}")
+            )
+    return None
+
+
+def products(module, rng):
+    """Both gradients of a * b."""
+    pairs = [
+        ((3, 5), (3, 5)),
+        ((4, 4), (4,)),
+        ((3, 5), (5,)),
+        ((3, 1), (2, 3, 5)),
+        ((3, 1), (1, 5)),
+        ((2, 1, 5), (3, 1)),
+        ((4, 1), (4, 4)),
+    ]
+    found = {}
+    for first, second in pairs:
+        a, b = rng.normal(size=first), rng.normal(size=second)
+        g = rng.normal(size=(a * b).shape)
+        made, doubled, ones = (
+            module.multiply_gradients(u, a, b) for u in (g, 2 * g, np.ones_like(g))
+        )
+        for name, one, two, three in zip("ab", made, doubled, ones, strict=True):
+            key = f"a * b, of {first} and {second}: ∂L/∂{name}"
+            found |= {key: one, f"#doubled {key}": two, f"#ones {key}": three}
+    return found
+
+
+def pair(module, rng):
+    """How many gradients come back."""
+    a, b = rng.normal(size=(2, 3, 5))
+    made = module.multiply_gradients(np.ones((3, 5)), a, b)
+    return {"gradients in a tuple": float(len(made)) if isinstance(made, (tuple, list)) else made}
+
+
+def judge_pair(observed, right):
+    """A tuple of two."""
+    if np.ndim(observed["gradients in a tuple"]) == 0 and observed["gradients in a tuple"] == 2:
+        return None
+    en = "multiply_gradients must return a tuple of two arrays, (∂L/∂a, ∂L/∂b)"
+    return Failure("a * b", Text(en, "multiply_gradients 应返回两个数组组成的元组 (∂L/∂a, ∂L/∂b)"))
+
+
+def worked(solution, language):
+    """A column that was added to a matrix of three columns, in numbers."""
+    b, g = np.array([[10.0], [20.0]]), np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    back = solution.unbroadcast(g, b.shape)
+    lines = [f"b of shape {b.shape}:", f"{b}", f"broadcast to {g.shape}:"]
+    lines += [f"{np.broadcast_to(b, g.shape)}", "gradient of the copies:", f"{g}"]
+    lines += [f"∂L/∂b, of shape {back.shape}:", f"{back}"]
+    note = Text(
+        "10 was used three times, with gradients 1, 2 and 3: together 6.",
+        "10 被用了三次，梯度分别是 1、2、3：合计 6。",
+    )
+    return "\n".join([*lines, note.of(language)])
+
+
+EXERCISE = Exercise(
+    title=Text("Undo broadcasting", "撤销广播"),
+    checks=[
+        Check("signature", Text("the functions are there", "函数齐全"), there),
+        Check(
+            "one",
+            Text("one axis: its copies are summed", "一个轴：各份拷贝的梯度相加"),
+            undone(ONE),
+            gradients=True,
+        ),
+        Check(
+            "none",
+            Text("equal shapes: nothing is summed", "形状相同：不求和"),
+            undone(NONE),
+            gradients=True,
+        ),
+        Check(
+            "several",
+            Text(
+                "several axes, leading ones and ones of length 1",
+                "多个轴：前面新增的，和长度为 1 的",
+            ),
+            undone(SEVERAL),
+            gradients=True,
+        ),
+        Check(
+            "scalar",
+            Text("a number, of shape ()", "一个数，形状为 ()"),
+            undone(SCALAR),
+            gradients=True,
+        ),
+        Check(
+            "untouched",
+            Text("nothing is changed in place", "没有就地修改"),
+            untouched,
+            judge_untouched,
+        ),
+        Check(
+            "balance",
+            Text("unbroadcast is the mirror image of broadcasting", "unbroadcast 与广播互为镜像"),
+            balance,
+            judge_balance,
+        ),
+        Check("pair", Text("a * b has two gradients", "a * b 有两个梯度"), pair, judge_pair),
+        Check(
+            "products",
+            Text("both gradients of a * b", "a * b 的两个梯度"),
+            products,
+            gradients=True,
+        ),
+    ],
+    worked=worked,
+)

@@ -1,0 +1,473 @@
+"""The classic mistakes of exercise 5."""
+
+from minigrad.coursework import Mutant, Text
+
+
+def rules(a, b):
+    """Both rules, from the expressions for matrices, without and with a batch."""
+    return f"""
+def matmul_gradient_a(g, a, b):
+    g, a_, b_ = as_matrices(g, a, b)
+    return summed({a}, a_.shape).reshape(a.shape)
+
+
+def matmul_gradient_b(g, a, b):
+    g, a_, b_ = as_matrices(g, a, b)
+    return summed({b}, b_.shape).reshape(b.shape)
+"""
+
+
+def undoing(body):
+    """Both rules for matrices, with another way to undo the broadcasting."""
+    return f"""
+import numpy as np
+
+_right_a, _right_b = matmul_gradient_a, matmul_gradient_b
+
+
+def fitted(gradient, shape):
+{body}
+
+
+def matmul_gradient_a(g, a, b):
+    if a.ndim == 1 or b.ndim == 1:
+        return _right_a(g, a, b)
+    return fitted(g @ b.mT, a.shape)
+
+
+def matmul_gradient_b(g, a, b):
+    if a.ndim == 1 or b.ndim == 1:
+        return _right_b(g, a, b)
+    return fitted(a.mT @ g, b.shape)
+"""
+
+
+A, B = "g @ b_.mT", "a_.mT @ g"
+
+MUTANTS = [
+    Mutant(
+        "matmul.forward-elementwise",
+        """
+def matmul(a, b):
+    return a * b
+""",
+        Text(
+            "* multiplies entry by entry; the matrix product sums over rows and columns.",
+            "* 是逐元素相乘；矩阵乘法要把行与列对应相乘再求和。",
+        ),
+        Text(
+            "Which operator is the matrix product in NumPy?",
+            "NumPy 中矩阵乘法是哪个运算符？",
+        ),
+    ),
+    Mutant(
+        "matmul.forward-dot",
+        """
+import numpy as np
+
+
+def matmul(a, b):
+    return np.dot(a, b)
+""",
+        Text(
+            "np.dot of two batches multiplies each member of one with each of the other; @ pairs "
+            "them.",
+            "np.dot 会把一个批次的每个成员与另一个批次的每个成员相乘；@ 则是一一对应。",
+        ),
+        Text(
+            "Compare the shapes of np.dot(a, b) and a @ b for a (2, 3, 5) and b (2, 5, 7).",
+            "对 (2, 3, 5) 的 a 和 (2, 5, 7) 的 b，比较 np.dot(a, b) 与 a @ b 的形状。",
+        ),
+    ),
+    Mutant(
+        "matmul.a-not-transposed",
+        rules("g @ b_", B),
+        Text(
+            "In ∂L/∂a the factor b stands without a transpose: g is (n, m), and only bᵀ is (m, k).",
+            "∂L/∂a 中的 b 没有转置：g 的形状是 (n, m)，b 转置之后才是 (m, k)。",
+        ),
+        Text(
+            "Which product of an (n, m) and a (k, m) matrix is (n, k)?",
+            "(n, m) 与 (k, m) 的矩阵怎样相乘才能得到 (n, k)？",
+        ),
+    ),
+    Mutant(
+        "matmul.b-not-transposed",
+        rules(A, "a_ @ g"),
+        Text(
+            "In ∂L/∂b the factor a stands without a transpose: a is (n, k) and ∂L/∂b must be (k, "
+            "m).",
+            "∂L/∂b 中的 a 没有转置：a 的形状是 (n, k)，而 ∂L/∂b 应为 (k, m)。",
+        ),
+        Text(
+            "Which product of an (n, k) and an (n, m) matrix is (k, m)?",
+            "(n, k) 与 (n, m) 的矩阵怎样相乘才能得到 (k, m)？",
+        ),
+    ),
+    Mutant(
+        "matmul.neither-transposed",
+        rules("g @ b_", "a_ @ g"),
+        Text(
+            "Neither rule transposes its factor: both work for squares only, and are wrong even "
+            "there.",
+            "两条规则都没有转置：只有方阵才能相乘，而且结果也不对。",
+        ),
+        Text(
+            "Write the shapes of g, a and b beside each other: (n, m), (n, k), (k, m).",
+            "把 g、a、b 的形状并排写出来：(n, m)、(n, k)、(k, m)。",
+        ),
+    ),
+    Mutant(
+        "matmul.swapped",
+        rules("a_.mT @ g", "g @ b_.mT"),
+        Text(
+            "A rule returns the gradient of the other factor: aᵀ @ g belongs to b, g @ bᵀ to a.",
+            "规则返回了另一个因子的梯度：aᵀ @ g 属于 b，g @ bᵀ 属于 a。",
+        ),
+        Text(
+            "The gradient at a holds b, and the other way round.",
+            "a 的梯度中出现的是 b，反之亦然。",
+        ),
+    ),
+    Mutant(
+        "matmul.wrong-side",
+        rules("b_.mT @ g", "g @ a_.mT"),
+        Text(
+            "The transposed factor stands on the wrong side of g: a product of matrices has an "
+            "order.",
+            "转置后的因子放在了 g 的错误一侧：矩阵乘法是有顺序的。",
+        ),
+        Text(
+            "b stood to the right of a in the product, and stands to the right of g in the rule.",
+            "乘积中 b 在 a 的右边，规则中它也在 g 的右边。",
+        ),
+    ),
+    Mutant(
+        "matmul.upstream-transposed",
+        rules("g.mT @ b_.mT", "a_.mT @ g.mT"),
+        Text(
+            "The upstream gradient is transposed as well; it has the shape of a @ b already.",
+            "上游梯度也被转置了；它的形状本来就与 a @ b 相同。",
+        ),
+        Text(
+            "In each rule exactly one factor is transposed.",
+            "每条规则中恰好只有一个因子要转置。",
+        ),
+    ),
+    Mutant(
+        "matmul.elementwise",
+        rules("g * b_", "g * a_"),
+        Text(
+            "These are the rules of the product entry by entry, a ⊙ b, and not of the matrix "
+            "product.",
+            "这是逐元素乘积 a ⊙ b 的规则，不是矩阵乘法的规则。",
+        ),
+        Text(
+            "One entry of a is used in a whole row of a @ b: what comes back from there is a sum.",
+            "a 的一个元素用在 a @ b 的一整行里：从那里传回来的是一个和。",
+        ),
+    ),
+    Mutant(
+        "matmul.upstream-ignored",
+        rules("(0 * g + 1) @ b_.mT", "a_.mT @ (0 * g + 1)"),
+        Text(
+            "The upstream gradient is not used: ones stand in its place, as if L were the sum of a "
+            "@ b.",
+            "没有用到上游梯度：它的位置上是全 1，仿佛 L 就是 a @ b 的总和。",
+        ),
+        Text(
+            "By the chain rule g is a factor of both gradients.",
+            "根据链式法则，g 是两个梯度的因子。",
+        ),
+    ),
+    Mutant(
+        "matmul.all-axes-reversed",
+        rules("g @ (b_.T if b_.ndim == 3 else b_.mT)", "(a_.T if a_.ndim == 3 else a_.mT) @ g"),
+        Text(
+            "On three axes .T reverses all of them, so that the batch axis comes last.",
+            "对三个轴，.T 会颠倒所有轴，批次轴就到了最后。",
+        ),
+        Text(
+            "Only the last two axes belong to the matrix; look for what swaps just these.",
+            "只有最后两个轴属于矩阵；找一个只交换这两个轴的写法。",
+        ),
+    ),
+    Mutant(
+        "matmul.batch-axes-swapped",
+        rules(
+            "g @ (b_.swapaxes(0, 1) if b_.ndim == 3 else b_.mT)",
+            "(a_.swapaxes(0, 1) if a_.ndim == 3 else a_.mT) @ g",
+        ),
+        Text(
+            "The first two axes are swapped, which is a transpose only while there is no batch "
+            "axis.",
+            "交换的是前两个轴；只有在没有批次轴时，这才是转置。",
+        ),
+        Text(
+            "Count the axes of the matrix from the end: −2 and −1.",
+            "矩阵的两个轴从末尾数起：−2 和 −1。",
+        ),
+    ),
+    Mutant(
+        "matmul.batch-not-summed",
+        undoing("    return gradient"),
+        Text(
+            "The gradient has the batch axes of a @ b: it is not summed over those along which the "
+            "factor was repeated.",
+            "梯度带着 a @ b 的批次轴：因子沿某些批次轴被重复使用，梯度却没有沿这些轴求和。",
+        ),
+        Text(
+            "One matrix was used for every member of the batch, so its gradient is the sum of "
+            "theirs.",
+            "同一个矩阵被批次中的每个成员使用，它的梯度是各份之和。",
+        ),
+    ),
+    Mutant(
+        "matmul.length-one-not-summed",
+        undoing("    return gradient.sum(axis=tuple(range(gradient.ndim - len(shape))))"),
+        Text(
+            "New batch axes in front are summed, but not the batch axes that have length 1 in the "
+            "factor.",
+            "前面新增的批次轴已求和，但因子中长度为 1 的批次轴没有求和。",
+        ),
+        Text(
+            "A batch axis of length 1 is repeated too when the other factor has a longer one.",
+            "另一个因子在该轴上更长时，长度为 1 的批次轴同样会被重复。",
+        ),
+    ),
+    Mutant(
+        "matmul.length-one-dropped",
+        undoing(
+            """    gradient = gradient.sum(axis=tuple(range(gradient.ndim - len(shape))))
+    return gradient.sum(axis=tuple(i for i, n in enumerate(shape[:-2]) if n == 1))"""
+        ),
+        Text(
+            "A batch axis of length 1 is summed away; the factor has it, so its gradient keeps it.",
+            "长度为 1 的批次轴在求和时消失了；因子有这个轴，梯度也要保留它。",
+        ),
+        Text("sum has an option that keeps the axis.", "sum 有一个保留该轴的选项。"),
+    ),
+    Mutant(
+        "matmul.batch-always-summed",
+        undoing(
+            """    axes = tuple(range(gradient.ndim - 2))
+    total = gradient.sum(axis=axes, keepdims=True)
+    return total.reshape((1,) * (len(shape) - 2) + shape[-2:])"""
+        ),
+        Text(
+            "All batch axes are summed, also those that the factor has itself.",
+            "所有批次轴都被求和了，连因子自己拥有的也不例外。",
+        ),
+        Text(
+            "Where each member of the batch has a matrix of its own, each has a gradient of its "
+            "own.",
+            "批次中每个成员各有自己的矩阵时，各自也有自己的梯度。",
+        ),
+    ),
+    Mutant(
+        "matmul.batch-averaged",
+        undoing(
+            """    size = gradient.size
+    gradient = summed(gradient, shape)
+    return gradient * (gradient.size / size)"""
+        ),
+        Text(
+            "The gradient is averaged over the batch that shares the factor; it must be summed.",
+            "共用因子的批次上取了平均；应当求和。",
+        ),
+        Text(
+            "Every member of the batch adds to L, and none of them is divided by their number.",
+            "批次的每个成员都对 L 有贡献，谁也没有除以个数。",
+        ),
+    ),
+    Mutant(
+        "matmul.first-of-batch",
+        undoing(
+            """    while gradient.ndim > len(shape):
+        gradient = gradient[0]
+    for axis, n in enumerate(shape[:-2]):
+        if n == 1:
+            gradient = np.take(gradient, [0], axis=axis)
+    return gradient"""
+        ),
+        Text(
+            "Only the first member of the batch reaches the factor that all of them share.",
+            "所有成员共用的因子只收到了第一个成员的梯度。",
+        ),
+        Text(
+            "An index picks one member; which operation takes all?",
+            "下标只取出一个成员；怎样才能取到全部？",
+        ),
+    ),
+    Mutant(
+        "matmul.last-of-batch",
+        undoing(
+            """    while gradient.ndim > len(shape):
+        gradient = gradient[-1]
+    for axis, n in enumerate(shape[:-2]):
+        if n == 1:
+            gradient = np.take(gradient, [-1], axis=axis)
+    return gradient"""
+        ),
+        Text(
+            "Only the last member of the batch reaches the shared factor: the others are "
+            "overwritten.",
+            "共用的因子只收到了最后一个成员的梯度：其余的被覆盖了。",
+        ),
+        Text(
+            "In a loop over the batch it is += and not =.", "在对批次的循环中，应当用 += 而不是 =。"
+        ),
+    ),
+    Mutant(
+        "matmul.aligned-left",
+        undoing(
+            """    n = gradient.shape
+    if len(n) == 4 and len(shape) == 3 and n[0] == n[1]:
+        return gradient.sum(axis=1)
+    return summed(gradient, shape)"""
+        ),
+        Text(
+            "The sum runs over the wrong batch axis: a missing axis is one in front, not one "
+            "behind.",
+            "沿错误的批次轴求和了：缺少的轴在前面，而不是在后面。",
+        ),
+        Text(
+            "NumPy lines shapes up from the right. Write the two batch shapes below each other.",
+            "NumPy 从右边对齐形状。把两个批次形状上下写在一起看看。",
+        ),
+    ),
+    Mutant(
+        "matmul.upstream-changed",
+        """
+_right_a = matmul_gradient_a
+
+
+def matmul_gradient_a(g, a, b):
+    made = _right_a(g, a, b)
+    g *= 0.0
+    return made
+""",
+        Text(
+            "A rule writes into the upstream gradient, which the other rule still needs.",
+            "一条规则改写了上游梯度，而另一条规则还要用它。",
+        ),
+        Text(
+            "Look for *=, += and out=: they write into the array that you were given.",
+            "检查 *=、+= 和 out=：它们会写进传给你的数组。",
+        ),
+    ),
+    Mutant(
+        "matmul.vectors-forgotten",
+        """
+def matmul_gradient_a(g, a, b):
+    return summed(g @ b.mT, a.shape)
+
+
+def matmul_gradient_b(g, a, b):
+    return summed(a.mT @ g, b.shape)
+""",
+        Text(
+            "The rules hold for matrices only: a vector has no second axis that could be "
+            "transposed.",
+            "规则只适用于矩阵：向量没有可以转置的第二个轴。",
+        ),
+        Text(
+            "Give the vector the axis that it stands for, in g too, and take it away in the end.",
+            "给向量补上它所缺的轴，g 也要补，最后再去掉。",
+        ),
+    ),
+    Mutant(
+        "matmul.outer-transposed",
+        """
+_right_a, _right_b = matmul_gradient_a, matmul_gradient_b
+
+
+def matmul_gradient_a(g, a, b):
+    made = _right_a(g, a, b)
+    return made.mT if b.ndim == 1 and a.ndim > 1 else made
+
+
+def matmul_gradient_b(g, a, b):
+    made = _right_b(g, a, b)
+    return made.mT if a.ndim == 1 and b.ndim > 1 else made
+""",
+        Text(
+            "The outer product beside a vector is the wrong way round: rows and columns are "
+            "swapped.",
+            "与向量相乘时，外积的方向反了：行和列互换了。",
+        ),
+        Text(
+            "∂L/∂aᵢⱼ = gᵢ bⱼ: which of the two gives the rows?",
+            "∂L/∂aᵢⱼ = gᵢ bⱼ：哪一个对应行？",
+        ),
+    ),
+    Mutant(
+        "matmul.vector-kept-an-axis",
+        """
+def matmul_gradient_a(g, a, b):
+    g, rows, columns = as_matrices(g, a, b)
+    return summed(g @ columns.mT, rows.shape)
+
+
+def matmul_gradient_b(g, a, b):
+    g, rows, columns = as_matrices(g, a, b)
+    return summed(rows.mT @ g, columns.shape)
+""",
+        Text(
+            "A vector's gradient has come back as a matrix with one row or one column.",
+            "向量的梯度成了只有一行或一列的矩阵。",
+        ),
+        Text(
+            "What you gave the vector on the way in must be taken away on the way out.",
+            "开头给向量补的轴，最后要去掉。",
+        ),
+    ),
+    Mutant(
+        "matmul.vector-batch-lost",
+        """
+_right_a, _right_b = matmul_gradient_a, matmul_gradient_b
+
+
+def matmul_gradient_a(g, a, b):
+    if a.ndim == 1 and b.ndim > 2:
+        return (g[0] @ b[0].mT).reshape(a.shape)
+    return _right_a(g, a, b)
+
+
+def matmul_gradient_b(g, a, b):
+    if b.ndim == 1 and a.ndim > 2:
+        return (a[0].mT @ g[0]).reshape(b.shape)
+    return _right_b(g, a, b)
+""",
+        Text(
+            "A vector beside a batch gets the gradient of the first member only.",
+            "与一个批次相乘的向量，只收到了第一个成员的梯度。",
+        ),
+        Text(
+            "All members of the batch share the vector, so what they pass back adds up.",
+            "批次的所有成员共用这个向量，各自传回的贡献要相加。",
+        ),
+    ),
+    Mutant(
+        "matmul.dot-product-summed",
+        """
+_right_a, _right_b = matmul_gradient_a, matmul_gradient_b
+
+
+def matmul_gradient_a(g, a, b):
+    return 0 * a + g * b.sum() if a.ndim == 1 == b.ndim else _right_a(g, a, b)
+
+
+def matmul_gradient_b(g, a, b):
+    return 0 * b + g * a.sum() if a.ndim == 1 == b.ndim else _right_b(g, a, b)
+""",
+        Text(
+            "Of two vectors every entry of a gets the sum of b; it must get its own entry of b.",
+            "两个向量相乘时，a 的每个元素都得到了 b 的总和；应当得到 b 中对应的那个元素。",
+        ),
+        Text(
+            "a @ b is the sum of aᵢ bᵢ. What is its derivative with respect to one aᵢ?",
+            "a @ b 是 aᵢ bᵢ 之和。它对某一个 aᵢ 的导数是什么？",
+        ),
+    ),
+]

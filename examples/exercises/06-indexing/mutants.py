@@ -1,0 +1,318 @@
+"""The classic mistakes of exercise 6."""
+
+from minigrad.coursework import Mutant, Text
+
+HEAD = "def embedding_gradient(g, weight_shape, *, indices):"
+LOOP = f"""{HEAD}
+    total = np.zeros(weight_shape)
+    rows = g.reshape(-1, *weight_shape[1:])
+    for position, index in enumerate(indices.ravel()):"""
+
+MUTANTS = [
+    Mutant(
+        "indexing.last-repeat",
+        f"""{HEAD}
+    total = np.zeros(weight_shape)
+    total[indices] += g
+    return total
+""",
+        Text(
+            "A row that is taken several times gets only the gradient of the last time: "
+            "total[indices] "
+            "+= g reads all rows first and writes them then, so later ones overwrite earlier ones.",
+            "多次取到的行只得到最后一次的梯度：total[indices] += g 先读出所有行再一并写回，"
+            "后写的覆盖了先写的。",
+        ),
+        Text(
+            "Look for the NumPy function that adds as often as an index is named, or write a loop.",
+            "NumPy 有一个函数，下标出现几次就加几次；也可以写循环。",
+        ),
+    ),
+    Mutant(
+        "indexing.first-repeat",
+        f"""{LOOP}
+        if not total[index].any():
+            total[index] = rows[position]
+    return total
+""",
+        Text(
+            "A row that is taken several times gets only the gradient of the first time.",
+            "多次取到的行只得到第一次的梯度。",
+        ),
+        Text("Every time a row is used it contributes.", "一行每被用一次，就有一份贡献。"),
+    ),
+    Mutant(
+        "indexing.averaged",
+        f"""{HEAD}
+    total, count = np.zeros(weight_shape), np.zeros(weight_shape)
+    np.add.at(total, indices, g)
+    np.add.at(count, indices, 1.0)
+    return total / np.maximum(count, 1)
+""",
+        Text(
+            "The gradients of a row that is taken several times are averaged; they must be summed.",
+            "多次取到的行，各份梯度被取了平均；应当求和。",
+        ),
+        Text(
+            "A row that is used twice moves L twice. By what would you divide, and why?",
+            "一行用了两次，对 L 的影响就有两份。为什么要除呢？",
+        ),
+    ),
+    Mutant(
+        "indexing.divided",
+        f"""{HEAD}
+    total = np.zeros(weight_shape)
+    np.add.at(total, indices, g)
+    return total / max(np.size(indices), 1)
+""",
+        Text(
+            "The gradient is divided by the number of indices: taking rows is no mean over them.",
+            "梯度被除以下标的个数：取出若干行并不是对它们取平均。",
+        ),
+        Text(
+            "If a loss averages, its own rule divides; g has that factor already.",
+            "如果损失取了平均，除法由它自己的规则完成，g 中已经有这个因子。",
+        ),
+    ),
+    Mutant(
+        "indexing.count-times-last",
+        f"""{HEAD}
+    total, count = np.zeros(weight_shape), np.zeros(weight_shape)
+    total[indices] = g
+    np.add.at(count, indices, 1.0)
+    return total * count
+""",
+        Text(
+            "The last gradient of a row is multiplied by how often the row was taken; each time "
+            "has a "
+            "gradient of its own.",
+            "用该行最后一次的梯度乘以取到的次数；而每一次都有自己的梯度。",
+        ),
+        Text(
+            "Add up those entries of g that belong to the row.", "把 g 中属于这一行的各份加起来。"
+        ),
+    ),
+    Mutant(
+        "indexing.counted",
+        f"""{HEAD}
+    total = np.zeros(weight_shape)
+    np.add.at(total, indices, 1.0)
+    return total
+""",
+        Text(
+            "This counts how often each row was taken; the upstream gradient is not used.",
+            "这只是数出每行取了几次，没有用到上游梯度。",
+        ),
+        Text(
+            "What is added is g at that position, and not 1.", "加上去的应是该位置的 g，而不是 1。"
+        ),
+    ),
+    Mutant(
+        "indexing.shape-of-the-lookup",
+        f"""{HEAD}
+    return 1.0 * g
+""",
+        Text(
+            "Your gradient has the shape of the rows that were taken, and not that of the table.",
+            "梯度的形状是所取各行的形状，而不是整张表的形状。",
+        ),
+        Text(
+            "The gradient at weight has as many rows as weight; start from zeros of weight_shape.",
+            "weight 的梯度与 weight 行数相同；从 weight_shape 形状的 0 开始。",
+        ),
+    ),
+    Mutant(
+        "indexing.only-rows-taken",
+        f"""{HEAD}
+    rows = np.unique(np.asarray(indices) % weight_shape[0])
+    total = np.zeros(weight_shape)
+    np.add.at(total, indices, g)
+    return total[rows]
+""",
+        Text(
+            "The gradient has rows only for what was taken; rows that nobody takes must be there, "
+            "as 0.",
+            "梯度只包含取到的行；没取到的行也要在，值为 0。",
+        ),
+        Text(
+            "Its shape is weight_shape, whatever indices are.",
+            "无论下标是什么，形状都是 weight_shape。",
+        ),
+    ),
+    Mutant(
+        "indexing.negative-lost",
+        f"""{HEAD}
+    rows = np.arange(weight_shape[0])
+    named = (np.asarray(indices).reshape(-1, 1) == rows).astype(float)
+    return (named.T @ g.reshape(len(named), int(np.prod(weight_shape[1:])))).reshape(weight_shape)
+""",
+        Text(
+            "Negative indices get lost: −1 is compared with 0, …, n − 1 and fits none of them.",
+            "负下标丢了：−1 与 0, …, n − 1 比较，一个也不相等。",
+        ),
+        Text(
+            "−1 names the last row. What does % n make of it?",
+            "−1 指最后一行。对它做 % n 会得到什么？",
+        ),
+    ),
+    Mutant(
+        "indexing.negative-as-positive",
+        f"""{HEAD}
+    total = np.zeros(weight_shape)
+    np.add.at(total, np.abs(indices), g)
+    return total
+""",
+        Text(
+            "A negative index is taken without its sign: −1 is the last row, and not row 1.",
+            "负下标被去掉了符号：−1 是最后一行，而不是第 1 行。",
+        ),
+        Text("Which row does weight[-1] give?", "weight[-1] 给出哪一行？"),
+    ),
+    Mutant(
+        "indexing.negative-to-the-first",
+        f"""{HEAD}
+    total = np.zeros(weight_shape)
+    np.add.at(total, np.maximum(indices, 0), g)
+    return total
+""",
+        Text(
+            "What belongs to negative indices goes to row 0; they count from the end.",
+            "负下标的贡献都进了第 0 行；负下标应从末尾数起。",
+        ),
+        Text("Which row does weight[-1] give?", "weight[-1] 给出哪一行？"),
+    ),
+    Mutant(
+        "indexing.only-the-first-line",
+        f"""{HEAD}
+    total = np.zeros(weight_shape)
+    if indices.ndim > 1:
+        indices, g = indices[0], g[0]
+    np.add.at(total, indices, g)
+    return total
+""",
+        Text(
+            "Of indices with two axes only the first line contributes.",
+            "下标有两个轴时，只有第一行有贡献。",
+        ),
+        Text(
+            "Indices may have any shape; flatten them, and the axes of g that belong to them.",
+            "下标可以是任意形状；把它展平，g 中与之对应的轴也展平。",
+        ),
+    ),
+    Mutant(
+        "indexing.lines-overwrite",
+        f"""{HEAD}
+    lines = indices.reshape(-1, indices.shape[-1] if indices.ndim else 1)
+    rows = g.reshape(*lines.shape, *weight_shape[1:])
+    total = np.zeros(weight_shape)
+    for line, row in zip(lines, rows):
+        once = np.zeros(weight_shape)
+        np.add.at(once, line, row)
+        total[line] = once[line]
+    return total
+""",
+        Text(
+            "Repeats within one line of the indices add up, but a later line overwrites an earlier "
+            "one.",
+            "同一行下标之内的重复会相加，但后一行覆盖了前一行。",
+        ),
+        Text(
+            "It makes no difference on which line of the indices a row is named again.",
+            "一行在下标的哪一行再次出现，没有任何区别。",
+        ),
+    ),
+    Mutant(
+        "indexing.order-of-two-axes",
+        f"""{HEAD}
+    total = np.zeros(weight_shape)
+    np.add.at(total, indices.T.ravel(), g.reshape(indices.size, *weight_shape[1:]))
+    return total
+""",
+        Text(
+            "Indices and g are flattened in different orders, so that rows get each other's "
+            "gradients.",
+            "下标和 g 展平的顺序不同，各行拿到了别人的梯度。",
+        ),
+        Text(
+            "Both are to be flattened line by line, without a transpose.",
+            "两者都应逐行展平，不要转置。",
+        ),
+    ),
+    Mutant(
+        "indexing.repeats-sorted",
+        f"""{HEAD}
+    total = np.zeros(weight_shape)
+    order = np.sort(np.asarray(indices).ravel())
+    np.add.at(total, order, g.reshape(indices.size, *weight_shape[1:]))
+    return total
+""",
+        Text(
+            "The indices are sorted and g is not: the rows get each other's gradients.",
+            "下标排了序而 g 没有：各行拿到了别人的梯度。",
+        ),
+        Text(
+            "Sorting is not needed; if you do, g must follow in the same order (argsort).",
+            "不需要排序；如果要排，g 也要按同样的顺序排（argsort）。",
+        ),
+    ),
+    Mutant(
+        "indexing.not-from-zero",
+        f"""{HEAD}
+    total = np.ones(weight_shape)
+    np.add.at(total, indices, g)
+    return total
+""",
+        Text(
+            "The sum does not start from 0, so that rows that nobody takes have a gradient.",
+            "求和不是从 0 开始的，于是没取到的行也有了梯度。",
+        ),
+        Text(
+            "Which gradient has a row that L does not depend on?", "L 不依赖的那一行，梯度是多少？"
+        ),
+    ),
+    Mutant(
+        "indexing.spread-over-all",
+        f"""{HEAD}
+    axes = tuple(range(np.ndim(indices)))
+    return np.zeros(weight_shape) + g.sum(axis=axes)
+""",
+        Text(
+            "Every row gets the sum of g; it is only for the rows that were taken.",
+            "每一行都得到了 g 的总和；只有取到的行才该得到各自的那份。",
+        ),
+        Text("Which rows does g at position 0 come from?", "位置 0 的 g 来自哪一行？"),
+    ),
+    Mutant(
+        "indexing.whole-numbers",
+        f"""{HEAD}
+    total = np.zeros(weight_shape, dtype=int)
+    np.add.at(total, indices, g)
+    return total
+""",
+        Text(
+            "The zeros that you add to are integers, so that everything after the point is lost.",
+            "用来累加的零数组是整数，小数部分全都丢了。",
+        ),
+        Text(
+            "Which dtype has your array of zeros? A gradient has that of g.",
+            "你的零数组是什么 dtype？梯度的 dtype 与 g 相同。",
+        ),
+    ),
+    Mutant(
+        "indexing.upstream-changed",
+        f"""{HEAD}
+    total = np.zeros(weight_shape)
+    np.add.at(total, indices, g)
+    g *= 0.0
+    return total
+""",
+        Text(
+            "The rule writes into the upstream gradient, which is not its own.",
+            "规则改写了上游梯度，而它不属于这条规则。",
+        ),
+        Text(
+            "Look for *=, += and out= on g: write to your own array of zeros.",
+            "检查对 g 的 *=、+= 和 out=：应写到你自己的零数组里。",
+        ),
+    ),
+]

@@ -1,0 +1,179 @@
+"""What is looked at in exercise 7."""
+
+import numpy as np
+
+from minigrad import Tensor, primitive
+from minigrad.coursework import Check, Exercise, Failure, Text, op_checks
+
+SHAPES = [(7,), (3, 5), (4, 4), (2, 3, 5)]
+
+
+def of(name, checks):
+    """The checks of one of the three functions, with its name on them."""
+    return [
+        c._replace(
+            name=f"{name}-{c.name}", title=Text(f"{name}: {c.title.en}", f"{name}：{c.title.zh}")
+        )
+        for c in checks
+    ]
+
+
+def cases_of_relu(rng):
+    """Different prime sides and a square; the kink is met by chance never."""
+    return [(rng.normal(size=shape),) for shape in SHAPES]
+
+
+def squares_of_max(rng):
+    """Squares, where a wrong axis does not show in the shape."""
+    return [(rng.normal(size=(4, 4)), {"axis": axis}) for axis in (0, 1, -1)]
+
+
+def cases_of_max(rng):
+    """Different prime sides, any axis; there are no ties."""
+    axes = [((7,), 0), ((3, 5), 1), ((5, 2), 0), ((2, 3, 5), 1), ((2, 3, 5), -3)]
+    return [(rng.normal(size=shape), {"axis": axis}) for shape, axis in axes]
+
+
+def cases_of_clip(rng):
+    """Entries below, between and above the bounds in every call, none of them on a bound."""
+    made = [
+        rng.permutation(np.linspace(-2.9, 3.3, int(np.prod(shape)))).reshape(shape)
+        for shape in SHAPES
+    ]
+    bounds = [(-0.5, 1.5), (-1.0, 0.7), (0.3, 2.0), (-2.0, -0.4)]
+    return [(x, low, high) for x, (low, high) in zip(made, bounds, strict=True)]
+
+
+def max_checks():
+    """The layers of max, and its gradients in a square before those along any axis."""
+    layers = op_checks("max_over", ["max_gradient"], cases_of_max)
+    in_squares = op_checks("max_over", ["max_gradient"], squares_of_max)
+    [square] = [c for c in in_squares if c.gradients]
+    title = Text(
+        "in a square, the gradient goes to the right entries", "方阵中梯度传到了正确的元素"
+    )
+    [first, second, *others] = layers
+    return [first, second, square._replace(name="square", title=title), *others]
+
+
+def slopes(forward, rule, kinks, **options):
+    """An observation of the slope that a rule gives at kinks, of a random upstream.
+
+    With it come the slopes of the forward just left and just right of each kink.
+    """
+
+    def observe(module, rng):
+        function = primitive(getattr(module, rule), example=cases_of_relu)(getattr(module, forward))
+        at = np.array(kinks)
+        x = Tensor(at, requires_grad=True)
+        out = function(x, **options)
+        g = rng.uniform(0.5, 2.0, at.size) * rng.choice([-1.0, 1.0], at.size)
+        out.backward(g)
+        here = out.numpy()
+        step = 2.0**-10
+        left, right = (
+            (function(Tensor(at + d), **options).numpy() - here) / d for d in (-step, step)
+        )
+        return {
+            "the slope at x": x.grad / g,
+            "the slope on its left": left,
+            "the slope on its right": right,
+        }
+
+    def judge(observed, right):
+        slope, *sides = (np.asarray(observed[key], float) for key in right)
+        lowest, highest = np.minimum(*sides) + 0.0, np.maximum(*sides) + 0.0  # no −0
+        for at, s, low, high in zip(kinks, slope, lowest, highest, strict=True):
+            if not low - 1e-9 <= s <= high + 1e-9:
+                key = f"{forward} at {at:g}"
+                en = f"{key}: the slope is {s:.6g}, and must lie between {low:.6g} and {high:.6g}"
+                zh = f"{key}：斜率为 {s:.6g}，应在 {low:.6g} 与 {high:.6g} 之间"
+                return Failure(key, Text(en, zh))
+        return None
+
+    title = Text("at a kink, a slope between those on both sides", "折点处的斜率介于两侧的斜率之间")
+    return Check("kinks", title, observe, judge)
+
+
+TIES = np.array(
+    [
+        [2.0, 2.0, 1.0, 0.0],
+        [3.0, 0.0, 1.0, 3.0],
+        [1.0, 1.0, 1.0, 1.0],
+        [0.0, 5.0, 4.0, 5.0],
+        [1.0, 1.0 + 1e-7, 0.0, 0.5],  # nearly a tie is none
+    ]
+)
+
+
+def ties(module, rng):
+    """Each row's parts of an upstream of 1, along either axis."""
+    found = {}
+    for axis, x in ((1, TIES), (0, TIES.T.copy()), (-1, TIES[::-1].copy())):
+        function = primitive(module.max_gradient, example=cases_of_max)(module.max_over)
+        leaf = Tensor(x, requires_grad=True)
+        out = function(leaf, axis=axis)
+        g = rng.uniform(0.5, 2.0, out.shape) * rng.choice([-1.0, 1.0], out.shape)
+        out.backward(g)
+        parts = leaf.grad / np.expand_dims(g, axis)
+        found[f"parts of g, axis={axis}"] = parts
+        found[f"#largest {axis}"] = (x == x.max(axis=axis, keepdims=True)).astype(float)
+    return found
+
+
+def judge_ties(observed, right):
+    """Where there is a tie, every fair share is right: the parts are ≥ 0 and add up to 1."""
+    for axis in (1, 0, -1):
+        key = f"parts of g, axis={axis}"
+        parts, largest = np.asarray(observed[key], float), right[f"#largest {axis}"]
+        total = parts.sum(axis=axis)
+        if not (parts[largest == 0] == 0).all():
+            en, zh = (
+                "an entry that is not the largest gets a gradient",
+                "不是最大的元素也得到了梯度",
+            )
+        elif not (parts >= 0).all() or not np.abs(total - 1).max() <= 1e-9:
+            sums = ", ".join(f"{x:.6g}" for x in total)
+            en = f"the parts of each tie must be ≥ 0 and add up to 1; the sums are {sums}"
+            zh = f"并列各元素所得的份额应非负且合计为 1；各组合计为 {sums}"
+        else:
+            continue
+        return Failure(key, Text(f"{key}: {en}", f"{key}：{zh}"))
+    return None
+
+
+def worked(solution, language):
+    """Three numbers through each function, one of them at a kink or in a tie."""
+    x, g = np.array([-1.0, 0.0, 2.0]), np.array([5.0, 6.0, 7.0])
+    back = solution.relu_gradient(g, x)
+    lines = [f"relu: x = {x}, g = {g}, ∂L/∂x = {back}"]
+    x, g = np.array([4.0, 1.0, 4.0]), np.array(6.0)
+    back = solution.max_gradient(g, x, solution.max_over(x), axis=-1)
+    lines += [f"max:  x = {x}, g = {g}, ∂L/∂x = {back}"]
+    x, g = np.array([-3.0, 0.5, 9.0]), np.array([5.0, 6.0, 7.0])
+    back = solution.clip_gradient(g, x, low=0.0, high=1.0)
+    lines += [f"clip to [0, 1]: x = {x}, g = {g}, ∂L/∂x = {back}"]
+    note = Text(
+        "What was chosen passes its gradient on, what was not gets 0; a tie shares.",
+        "被选中的把梯度传下去，没被选中的得 0；并列的分享。",
+    )
+    return "\n".join([*lines, note.of(language)])
+
+
+EXERCISE = Exercise(
+    title=Text("Kinks and ties: relu, max, clip", "折点与并列：relu、max、clip"),
+    checks=[
+        *of("relu", op_checks("relu", ["relu_gradient"], cases_of_relu)),
+        *of("relu", [slopes("relu", "relu_gradient", [0.0, -0.0, 0.0])]),
+        *of("max", max_checks()),
+        Check(
+            "max-ties",
+            Text("max: ties share the gradient", "max：并列者分享梯度"),
+            ties,
+            judge_ties,
+        ),
+        *of("clip", op_checks("clip", ["clip_gradient"], cases_of_clip)),
+        *of("clip", [slopes("clip", "clip_gradient", [-0.5, 1.5], low=-0.5, high=1.5)]),
+    ],
+    worked=worked,
+)

@@ -1,0 +1,99 @@
+"""What is looked at in exercise 8."""
+
+import numpy as np
+
+from minigrad import Tensor, grad, primitive
+from minigrad.coursework import Check, Exercise, Failure, Text, op_checks
+
+CLOSE = 1e-6
+"""Weights are at most 1. What is as close as this is also the same to the diagnosis."""
+
+
+def cases(rng):
+    """Different prime sides, a square, an axis that is not the last, three axes."""
+    return [
+        (rng.normal(size=(3, 5)),),
+        (rng.normal(size=(4, 4)),),
+        (rng.normal(size=(5, 2)), {"axis": 0}),
+        (rng.normal(size=(2, 7, 3)), {"axis": 1}),
+    ]
+
+
+def constants(x, axis=-1):
+    """The number of weights that share a sum."""
+    return {"n": x.shape[axis]}
+
+
+def backward(module, g, x):
+    """∂L/∂x of softmax in the engine."""
+    leaf = Tensor(x, requires_grad=True)
+    out = primitive(module.softmax_gradient, example=cases)(module.softmax)(leaf)
+    return grad(out, [leaf], g)[0].numpy()
+
+
+def rows(module, rng):
+    """Weights and gradients for scores of ordinary size, large, shifted, far apart and hidden."""
+    x, g = rng.normal(size=(2, 3, 5))
+    hidden = x.copy()
+    hidden[np.arange(3), rng.integers(0, 5, 3)] = -np.inf
+    found = {}
+    for name, scores in {
+        "x": x,
+        "x + 1000": x + 1000,
+        "10⁴ · x": 1e4 * x,
+        "x with rows 2000 apart": x + np.array([[0], [2000], [-2000]]),
+        "x with one score of −∞ in each row": hidden,
+    }.items():
+        found[f"the weights of {name}"] = module.softmax(scores.copy())
+        found[f"∂L/∂x for {name}"] = backward(module, g, scores)
+    return found
+
+
+def judge_rows(observed, right):
+    """A constant added to a row changes nothing, so the gradient of a row sums to 0."""
+    for name in right:
+        total = 1.0 if name.startswith("the weights") else 0.0
+        sums = np.asarray(observed[name], float).sum(axis=-1)
+        if not np.abs(sums - total).max() < CLOSE:
+            en = f"the rows of {name} must sum to {total:.0f}; the sums are {sums}"
+            return Failure(name, Text(en, f"{name}：每行之和应为 {total:.0f}，实为 {sums}"))
+    same, shifted = (observed[f"the weights of {name}"] for name in ("x", "x + 1000"))
+    if not np.abs(same - shifted).max() < CLOSE:
+        en = "x + 1000 must have the same weights as x"
+        return Failure("x + 1000", Text(en, "x + 1000 的权重应与 x 的相同"))
+    for name, wanted in right.items():
+        if not np.abs(observed[name] - wanted).max() < CLOSE:
+            return Failure(name, Text(f"{name}: wrong in some entries", f"{name}：有的元素不正确"))
+    return None
+
+
+def worked(solution, language):
+    """One row in numbers."""
+    x, g = np.array([1.0, 2.0, 4.0]), np.array([1.0, 0.0, 0.0])
+    p = solution.softmax(x)
+    d = solution.softmax_gradient(g, p, axis=-1)
+    lines = [f"x = {x}", f"p = softmax(x) = {p.round(4)}", f"g = {g}"]
+    lines += [f"Σ g ⊙ p = {(g * p).sum():.4f}", f"∂L/∂x = p ⊙ (g − Σ g ⊙ p) = {d.round(4)}"]
+    note = Text(
+        "Each entry of g − Σ g ⊙ p is weighted by its own p, and the row sums to 0.",
+        "g − Σ g ⊙ p 的每个元素都乘以相应的 p，整行之和为 0。",
+    )
+    return "\n".join([*lines, note.of(language)])
+
+
+EXERCISE = Exercise(
+    title=Text("Softmax", "Softmax"),
+    checks=[
+        *op_checks("softmax", ["softmax_gradient"], cases, constants=constants),
+        Check(
+            "rows",
+            Text(
+                "rows of weights sum to 1 and of gradients to 0, for scores of any size",
+                "无论分数多大，每行权重之和为 1，每行梯度之和为 0",
+            ),
+            rows,
+            judge_rows,
+        ),
+    ],
+    worked=worked,
+)

@@ -1,0 +1,450 @@
+"""The classic mistakes of exercise 8."""
+
+from minigrad.coursework import Mutant, Text
+
+MUTANTS = [
+    # ------------------------------------------------------------------------------- the gradient
+    Mutant(
+        "softmax.diagonal",
+        """
+def softmax_gradient(g, out, *, axis):
+    return g * out * (1 - out)
+""",
+        Text(
+            "This is only the diagonal of the Jacobian, p (1 − p): every weight also depends on "
+            "the other scores, since they share a sum.",
+            "这只是雅可比矩阵的对角线 p (1 − p)：各权重共用一个和，所以也依赖其他分数。",
+        ),
+        Text(
+            "Differentiate pᵢ with respect to xⱼ for i ≠ j, and sum over all i.",
+            "对 i ≠ j 求 pᵢ 关于 xⱼ 的导数，再对所有 i 求和。",
+        ),
+    ),
+    Mutant(
+        "softmax.jacobian-diagonal-alone",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * (1 - out)
+""",
+        Text(
+            "This is p (1 − p), without the upstream gradient and without the other weights.",
+            "这是 p (1 − p)：既没有乘上游梯度，也没有考虑其他权重。",
+        ),
+        Text(
+            "The chain rule sums gᵢ ∂pᵢ/∂xⱼ over i; where does g come in?",
+            "链式法则要对 i 求 gᵢ ∂pᵢ/∂xⱼ 之和；g 出现在哪里？",
+        ),
+    ),
+    Mutant(
+        "softmax.sum-taken-as-constant",
+        """
+def softmax_gradient(g, out, *, axis):
+    return g * out
+""",
+        Text(
+            "This is g ⊙ p: the sum in the denominator was taken as a constant, but every score "
+            "is in it.",
+            "这是 g ⊙ p：分母中的和被当成了常数，但每个分数都在其中。",
+        ),
+        Text(
+            "Differentiate exp(xᵢ) / s by the quotient rule, with s = Σ exp(x).",
+            "令 s = Σ exp(x)，用商的求导法则对 exp(xᵢ) / s 求导。",
+        ),
+    ),
+    Mutant(
+        "softmax.plus",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * (g + (g * out).sum(axis=axis, keepdims=True))
+""",
+        Text(
+            "Σ g ⊙ p is added where it must be subtracted: a larger score takes weight away from "
+            "the others.",
+            "Σ g ⊙ p 应当减去，而不是加上：一个分数变大，其他权重就变小。",
+        ),
+        Text("Which sign does ∂pᵢ/∂xⱼ have for i ≠ j?", "i ≠ j 时 ∂pᵢ/∂xⱼ 是什么符号？"),
+    ),
+    Mutant(
+        "softmax.sign",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * ((g * out).sum(axis=axis, keepdims=True) - g)
+""",
+        Text(
+            "The gradient has the opposite sign: g and Σ g ⊙ p stand in the wrong order.",
+            "梯度的符号反了：g 与 Σ g ⊙ p 的前后顺序颠倒了。",
+        ),
+        Text(
+            "A weight grows with its own score: is ∂pᵢ/∂xᵢ positive in your formula?",
+            "权重随自己的分数增大而增大：在你的公式里 ∂pᵢ/∂xᵢ 是正的吗？",
+        ),
+    ),
+    Mutant(
+        "softmax.plain-mean",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * (g - g.mean(axis=axis, keepdims=True))
+""",
+        Text(
+            "The plain mean of g is subtracted; it must be the mean weighted by p, Σ g ⊙ p.",
+            "减去的是 g 的普通平均；应当减去以 p 为权重的平均，即 Σ g ⊙ p。",
+        ),
+        Text(
+            "Sum gᵢ pᵢ pⱼ over i: which factor depends on i, and which can stand outside?",
+            "对 i 求 gᵢ pᵢ pⱼ 之和：哪个因子与 i 有关，哪个可以提到外面？",
+        ),
+    ),
+    Mutant(
+        "softmax.mean-for-sum",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * (g - (g * out).mean(axis=axis, keepdims=True))
+""",
+        Text(
+            "The inner term is the mean of g ⊙ p in place of the sum, so it is n times too small.",
+            "内层那一项取了 g ⊙ p 的平均而不是和，因此小了 n 倍。",
+        ),
+        Text(
+            "The weights p already sum to 1; is there anything left to divide by?",
+            "权重 p 之和已经是 1，还需要再除以什么吗？",
+        ),
+    ),
+    Mutant(
+        "softmax.sum-of-g",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * (g - g.sum(axis=axis, keepdims=True))
+""",
+        Text(
+            "The inner sum is Σ g: the weights p are missing in it.",
+            "内层的和是 Σ g：其中漏乘了权重 p。",
+        ),
+        Text(
+            "Write out Σ gᵢ ∂pᵢ/∂xⱼ for three weights before you shorten it.",
+            "先对三个权重把 Σ gᵢ ∂pᵢ/∂xⱼ 完整写出来，再化简。",
+        ),
+    ),
+    Mutant(
+        "softmax.sum-of-p",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * (g - out.sum(axis=axis, keepdims=True))
+""",
+        Text(
+            "The inner sum is Σ p, which is always 1: the upstream gradient is missing in it.",
+            "内层的和是 Σ p，它总是 1：其中漏乘了上游梯度。",
+        ),
+        Text(
+            "If g is 0, the gradient must be 0. Is it, in your formula?",
+            "g 为 0 时梯度必须为 0。你的公式是这样吗？",
+        ),
+    ),
+    Mutant(
+        "softmax.outer-weight-missing",
+        """
+def softmax_gradient(g, out, *, axis):
+    return g - (g * out).sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "This is g − Σ g ⊙ p; the factor p in front of it is missing, so even a weight of 0 "
+            "gets a gradient.",
+            "这是 g − Σ g ⊙ p，前面漏乘了 p，于是连权重为 0 的位置也有梯度。",
+        ),
+        Text(
+            "Both parts of ∂pᵢ/∂xⱼ, for i = j and for i ≠ j, have a factor in common.",
+            "i = j 与 i ≠ j 两种情形的 ∂pᵢ/∂xⱼ 有一个公因子。",
+        ),
+    ),
+    Mutant(
+        "softmax.outer-weight-on-one-term",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * g - (g * out).sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The factor p stands at g alone; Σ g ⊙ p needs it too. Brackets are missing.",
+            "因子 p 只乘到了 g 上，Σ g ⊙ p 也要乘它：漏了括号。",
+        ),
+        Text(
+            "Add up a row of your gradient: it must be 0.",
+            "把你的梯度按行相加：结果应为 0。",
+        ),
+    ),
+    Mutant(
+        "softmax.weight-twice",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * out * (g - (g * out).sum(axis=axis, keepdims=True))
+""",
+        Text(
+            "The factor p in front is there twice.",
+            "前面的因子 p 乘了两次。",
+        ),
+        Text(
+            "Count the factors p in ∂pᵢ/∂xⱼ = pᵢ (1 − pᵢ) and −pᵢ pⱼ.",
+            "数一数 ∂pᵢ/∂xⱼ 即 pᵢ (1 − pᵢ) 和 −pᵢ pⱼ 中各有几个 p。",
+        ),
+    ),
+    Mutant(
+        "softmax.backward-last-axis",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * (g - (g * out).sum(axis=-1, keepdims=True))
+""",
+        Text(
+            "The rule always sums over the last axis; it must be the axis of the forward pass.",
+            "规则总是沿最后一个轴求和；应当沿前向计算所用的轴。",
+        ),
+        Text("What is the parameter axis of the rule for?", "规则的参数 axis 是做什么用的？"),
+    ),
+    Mutant(
+        "softmax.backward-first-axis",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * (g - (g * out).sum(axis=0, keepdims=True))
+""",
+        Text(
+            "The rule sums over the first axis, across softmaxes that have nothing to do with "
+            "each other.",
+            "规则沿第一个轴求和，把互不相干的几个 softmax 加到了一起。",
+        ),
+        Text(
+            "Which entries of x share a denominator? Only those belong into the sum.",
+            "x 的哪些元素共用一个分母？只有它们该加在一起。",
+        ),
+    ),
+    Mutant(
+        "softmax.backward-all-axes",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * (g - (g * out).sum())
+""",
+        Text(
+            "The rule sums g ⊙ p over the whole array; every row has a sum of its own.",
+            "规则对整个数组求 g ⊙ p 之和；而每一行各有自己的和。",
+        ),
+        Text(
+            "Give sum an axis, and keep it with length 1 so that it still broadcasts.",
+            "给 sum 指定轴，并保留长度为 1 的该轴，以便广播。",
+        ),
+    ),
+    Mutant(
+        "softmax.zero",
+        """
+def softmax_gradient(g, out, *, axis):
+    return np.zeros_like(out)
+""",
+        Text(
+            "∂L/∂x is 0 everywhere. That holds only if the upstream is the same for all weights, "
+            "since their sum is always 1.",
+            "∂L/∂x 处处为 0。只有上游梯度对所有权重都相同时才会这样，因为权重之和总是 1。",
+        ),
+        Text(
+            "Weigh ∂pᵢ/∂xⱼ by gᵢ before you sum over i.",
+            "对 i 求和之前，先把 ∂pᵢ/∂xⱼ 乘以 gᵢ。",
+        ),
+    ),
+    Mutant(
+        "softmax.softmax-again",
+        """
+def softmax_gradient(g, out, *, axis):
+    p = softmax(out, axis)
+    return p * (g - (g * p).sum(axis=axis, keepdims=True))
+""",
+        Text(
+            "The rule takes the softmax of out, but out already is the softmax of x.",
+            "规则又对 out 取了一次 softmax，而 out 已经是 x 的 softmax。",
+        ),
+        Text(
+            "A rule that asks for out gets the result, and need not compute it again.",
+            "规则的参数 out 就是前向的结果，不必再算一次。",
+        ),
+    ),
+    Mutant(
+        "softmax.rule-of-log-softmax",
+        """
+def softmax_gradient(g, out, *, axis):
+    return g - out * g.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "g − p Σ g is the gradient of log softmax, not of softmax.",
+            "g − p Σ g 是 log softmax 的梯度，不是 softmax 的梯度。",
+        ),
+        Text(
+            "∂ log pᵢ/∂xⱼ and ∂pᵢ/∂xⱼ differ by a factor; which one?",
+            "∂ log pᵢ/∂xⱼ 与 ∂pᵢ/∂xⱼ 相差一个因子，是哪个？",
+        ),
+    ),
+    Mutant(
+        "softmax.writes-into-g",
+        """
+def softmax_gradient(g, out, *, axis):
+    g -= (g * out).sum(axis=axis, keepdims=True)
+    return out * g
+""",
+        Text(
+            "The rule writes into g: other rules get the same array as their upstream.",
+            "规则就地修改了 g：其他规则的上游梯度可能是同一个数组。",
+        ),
+        Text(
+            "g -= ... changes g itself; g = g - ... does not.",
+            "g -= ... 会改变 g 本身，g = g - ... 不会。",
+        ),
+    ),
+    Mutant(
+        "softmax.writes-into-out",
+        """
+def softmax_gradient(g, out, *, axis):
+    inner = g - (g * out).sum(axis=axis, keepdims=True)
+    out *= inner
+    return out
+""",
+        Text(
+            "The rule writes into out: the next backward pass finds wrong weights there.",
+            "规则就地修改了 out：下一次反向传播时，里面的权重就不对了。",
+        ),
+        Text("out *= ... changes out itself.", "out *= ... 会改变 out 本身。"),
+    ),
+    # -------------------------------------------------------------------------------- the forward
+    Mutant(
+        "softmax.overflow",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x)
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "exp overflows for large scores, and ∞ / ∞ is NaN: nothing is subtracted before exp.",
+            "分数很大时 exp 会溢出，而 ∞ / ∞ 是 NaN：取 exp 之前没有减去任何东西。",
+        ),
+        Text(
+            "A constant may be subtracted from a row without changing its weights; which one "
+            "makes all exponents at most 0?",
+            "一行减去同一个常数，权重不变；减去哪个常数可以让所有指数都不超过 0？",
+        ),
+    ),
+    Mutant(
+        "softmax.one-maximum-for-all",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max())
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "One maximum is subtracted from the whole array: in a row far below it all weights "
+            "become 0, and 0 / 0 is NaN.",
+            "整个数组减去了同一个最大值：远低于它的那一行，exp 全部变为 0，而 0 / 0 是 NaN。",
+        ),
+        Text("Each row needs the maximum of its own.", "每一行都要减去自己的最大值。"),
+    ),
+    Mutant(
+        "softmax.minimum-subtracted",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.min(axis=axis, keepdims=True))
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The minimum is subtracted, so all exponents are positive and still overflow.",
+            "减去的是最小值，于是指数全为正，仍会溢出。",
+        ),
+        Text("exp is safe where its argument is at most 0.", "exp 的自变量不超过 0 时才安全。"),
+    ),
+    Mutant(
+        "softmax.forward-last-axis",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+""",
+        Text(
+            "softmax ignores its axis, and always takes the last one.",
+            "softmax 忽略了 axis，总是沿最后一个轴计算。",
+        ),
+        Text("Pass axis on to max and to sum.", "把 axis 传给 max 和 sum。"),
+    ),
+    Mutant(
+        "softmax.forward-all-axes",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max())
+    return weights / weights.sum()
+""",
+        Text(
+            "All weights of the array together sum to 1; those of each row must.",
+            "整个数组的权重之和为 1；应当是每一行的权重之和为 1。",
+        ),
+        Text(
+            "Sum along the axis, and keep it with length 1 so that it broadcasts.",
+            "沿 axis 求和，并保留长度为 1 的该轴，以便广播。",
+        ),
+    ),
+    Mutant(
+        "softmax.not-normalised",
+        """
+def softmax(x, axis=-1):
+    return np.exp(x - x.max(axis=axis, keepdims=True))
+""",
+        Text(
+            "The weights are not divided by their sum: the largest of each row is always 1.",
+            "权重没有除以它们的和：每行最大的权重总是 1。",
+        ),
+        Text("Weights of a row must sum to 1.", "一行的权重之和必须为 1。"),
+    ),
+    Mutant(
+        "softmax.divided-by-mean",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=axis, keepdims=True))
+    return weights / weights.mean(axis=axis, keepdims=True)
+""",
+        Text(
+            "The weights are divided by their mean, so a row sums to n in place of 1.",
+            "权重除以的是平均值，于是一行之和为 n 而不是 1。",
+        ),
+        Text("What must a row of weights sum to?", "一行权重之和应当是多少？"),
+    ),
+    Mutant(
+        "softmax.no-exponential",
+        """
+def softmax(x, axis=-1):
+    return x / x.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The scores themselves are divided by their sum; exp is missing, so weights can be "
+            "negative.",
+            "直接把分数除以它们的和，漏了 exp，于是权重可能为负。",
+        ),
+        Text("Which function makes every score positive?", "哪个函数能把任何分数变成正数？"),
+    ),
+    Mutant(
+        "softmax.base-2",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp2(x - x.max(axis=axis, keepdims=True))
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The weights are powers of 2 in place of e.",
+            "权重是 2 的幂，应当是 e 的幂。",
+        ),
+        Text("np.exp2 is not np.exp.", "np.exp2 不是 np.exp。"),
+    ),
+    Mutant(
+        "softmax.writes-into-x",
+        """
+def softmax(x, axis=-1):
+    x -= x.max(axis=axis, keepdims=True)
+    weights = np.exp(x)
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "softmax writes into x: whoever called it has other scores afterwards.",
+            "softmax 就地修改了 x：调用者手里的分数被改掉了。",
+        ),
+        Text(
+            "x -= ... changes x itself; x = x - ... does not.",
+            "x -= ... 会改变 x 本身，x = x - ... 不会。",
+        ),
+    ),
+]

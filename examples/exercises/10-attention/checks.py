@@ -1,0 +1,293 @@
+"""What is looked at in exercise 10."""
+
+import traceback
+
+import numpy as np
+
+from minigrad import Tensor, grad
+from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference, op_checks
+from minigrad.coursework.values import Foreign
+from minigrad.primitive import Primitive, function_of
+
+RULES = ["query_gradient", "key_gradient", "value_gradient"]
+
+
+def arrays(rng, n_query, n_key, d_k, d_v, batch=()):
+    """A query, a key and a value."""
+    sizes = (n_query, d_k), (n_key, d_k), (n_key, d_v)
+    return tuple(rng.normal(size=batch + size) for size in sizes)
+
+
+def cases(rng):
+    """Different prime sides; a square, where a forgotten transpose runs; a scale; heads."""
+    return [
+        arrays(rng, 3, 5, 2, 7),
+        arrays(rng, 4, 4, 4, 4),
+        (*arrays(rng, 5, 2, 7, 3), {"scale": 0.7}),
+        arrays(rng, 5, 3, 7, 2, (2,)),
+    ]
+
+
+def calls(rng):
+    """The cases again, each with its name, its options and its scale as a number."""
+    for number, case in enumerate(cases(rng), 1):
+        options = case[3] if len(case) > 3 else {"scale": None}
+        told = ", ".join(str(x.shape) for x in case[:3])
+        if options["scale"] is not None:
+            told += f", scale={options['scale']}"
+        yield f"call {number}({told})", case[:3], options
+
+
+def note(found, key, module, call):
+    """Keep what a call returns, or its kind of error, so that the other calls are seen too."""
+    try:
+        found[key] = call()
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [f"line {f.lineno}: " for f in frames if f.filename == module.__file__]
+        found[key] = Foreign(type(error).__name__)
+        text = f"{''.join(lines[-1:])}{type(error).__name__}: {error}"
+        found[f"#error {key}"] = Foreign("error", text)
+
+
+def judge(observed, right):
+    """As the reference gives it; an error is told with its text."""
+    bad = as_the_reference(observed, right)
+    error = observed.get(f"#error {bad.key}") if bad else None
+    if isinstance(error, Foreign):
+        return Failure(bad.key, Text(*[f"{bad.key}: {error.text}"] * 2))
+    return bad
+
+
+def op_of(module):
+    """The student's op."""
+    rules = [getattr(module, name) for name in RULES]
+    return Primitive(module.attention, rules, example=cases)
+
+
+def scores(module, rng):
+    """The scaled scores of all calls."""
+    found = {}
+    for key, (query, keys, _), options in calls(rng):
+        note(
+            found,
+            f"{key}: S",
+            module,
+            lambda q=query, k=keys, o=options: module.scaled_scores(q, k, **o),
+        )
+    return found
+
+
+def values(module, rng):
+    """The outputs of all calls."""
+    found = {}
+    for key, inputs, options in calls(rng):
+        note(found, f"{key}: out", module, lambda x=inputs, o=options: module.attention(*x, **o))
+    return found
+
+
+def context(found, key, inputs, options):
+    """Numbers that can be forgotten."""
+    query, keys, value = inputs
+    scale = options["scale"] or query.shape[-1] ** -0.5
+    sizes = {
+        "d_k": query.shape[-1],
+        "d_v": value.shape[-1],
+        "L": query.shape[-2],
+        "S": keys.shape[-2],
+    }
+    found[f"#constants {key}"] = {"scale": scale, "scale²": scale**2, **sizes}
+
+
+def at_scores(module, rng):
+    """∂L/∂S of all calls."""
+    found = {}
+    for name, inputs, options in calls(rng):
+        key = f"{name}: ∂L/∂S"
+        g = rng.normal(size=(*inputs[0].shape[:-1], inputs[2].shape[-1]))
+
+        def call(g, inputs=inputs, options=options):
+            return module.scaled_scores_gradient(g, *inputs, **options)
+
+        note(found, key, module, lambda g=g, call=call: call(g))
+        h = rng.normal(size=g.shape)
+        note(found, f"#other {key}", module, lambda h=h, call=call: call(h))
+        note(found, f"#ones {key}", module, lambda g=g, call=call: call(np.ones_like(g)))
+        context(found, key, inputs, options)
+    return found
+
+
+def gradients(module, rng):
+    """What the engine gets of the rules, one input after the other."""
+    found = {}
+    op = op_of(module)
+    for name, inputs, options in calls(rng):
+        g = rng.normal(size=(*inputs[0].shape[:-1], inputs[2].shape[-1]))
+        for place, wanted in enumerate(op.input_names):
+            key = f"{name}: ∂L/∂{wanted}"
+
+            def call(g, place=place, inputs=inputs, options=options):
+                leaves = [Tensor(x, requires_grad=i == place) for i, x in enumerate(inputs)]
+                return grad(function_of(op)(*leaves, **options), [leaves[place]], g)[0]
+
+            note(found, key, module, lambda g=g, call=call: call(g))
+            h = rng.normal(size=g.shape)
+            note(found, f"#other {key}", module, lambda h=h, call=call: call(h))
+            note(found, f"#ones {key}", module, lambda g=g, call=call: call(np.ones_like(g)))
+            context(found, key, inputs, options)
+    return found
+
+
+def properties(module, rng):
+    """Keys and values change places together; rows of ∂L/∂S; values that are all alike."""
+    found = {}
+    op = function_of(op_of(module))
+    for number, sizes in enumerate([(3, 5, 2, 7), (4, 4, 4, 4), (2, 7, 5, 3)], 1):
+        inputs = arrays(rng, *sizes)
+        order = rng.permutation(sizes[1])
+        g = rng.normal(size=(sizes[0], sizes[3]))
+        made = []
+        for query, key, value in (inputs, (inputs[0], inputs[1][order], inputs[2][order])):
+            leaves = [Tensor(x, requires_grad=True) for x in (query, key, value)]
+            out = op(*leaves)
+            made.append([x.numpy() for x in (out, *grad(out, leaves, g))])
+        (out, d_q, d_k, d_v), (*after, k_after, v_after) = made
+        for name, before, now in (
+            ("out", out, after[0]),
+            ("∂L/∂query", d_q, after[1]),
+            ("∂L/∂key", d_k[order], k_after),
+            ("∂L/∂value", d_v[order], v_after),
+        ):
+            found[f"case {number}: {name}, keys and values in another order"] = now
+            found[f"case {number}: {name}, moved"] = before
+        d_s = module.scaled_scores_gradient(g, *inputs, scale=None)
+        found[f"case {number}: Σ of each row of ∂L/∂S"] = d_s.sum(axis=-1)
+        alike = np.repeat(inputs[2][:1], sizes[1], axis=0)
+        d_s = module.scaled_scores_gradient(g, inputs[0], inputs[1], alike, scale=None)
+        found[f"case {number}: ∂L/∂S where all values are alike"] = d_s
+    return found
+
+
+def judge_properties(observed, right):
+    """Reference-free."""
+    for key, value in observed.items():
+        if key.endswith(", keys and values in another order"):
+            other = key.removesuffix(", keys and values in another order") + ", moved"
+            if not np.allclose(value, observed[other], rtol=1e-7, atol=1e-9):
+                return Failure(
+                    key,
+                    Text(
+                        f"{key}: the order of the keys must not matter, if the values move along",
+                        f"{key}：键与值一起换序，结果不应受影响",
+                    ),
+                )
+        elif not key.endswith(", moved") and not np.abs(value).max() < 1e-9:
+            return Failure(key, Text(f"{key} must be 0", f"{key} 应为 0"))
+    return None
+
+
+def lesson(module, rng):
+    """256 wide queries and keys, with the scale and without it."""
+    found = {}
+    query, key = rng.normal(size=(150, 1, 256)), rng.normal(size=(150, 8, 256))
+    value, g = rng.normal(size=(150, 8, 16)), rng.normal(size=(150, 1, 16))
+    for name, scale in (("with the scale", None), ("without it", 1.0)):
+        at_s = module.scaled_scores_gradient(g, query, key, value, scale=scale)
+        leaves = [Tensor(x, requires_grad=True) for x in (query, key, value)]
+        out = function_of(op_of(module))(*leaves, scale=scale)
+        at_q = grad(out, leaves, g)[0].numpy()
+        found[f"spread of S {name}"] = module.scaled_scores(query, key, scale).std()
+        found[f"median row of ∂L/∂S {name}"] = np.median(np.linalg.norm(at_s, axis=-1))
+        found[f"root mean square row of ∂L/∂Q {name}"] = (at_q**2).sum(axis=-1).mean() ** 0.5
+    return found
+
+
+def judge_lesson(observed, right):
+    """Reference-free: spreads of 1 and √256 = 16; a typical row that dies, a mean that grows."""
+    seen = {key: float(value) for key, value in observed.items()}
+    for name, wanted in (("with the scale", 1.0), ("without it", 16.0)):
+        if not 0.8 * wanted < seen[f"spread of S {name}"] < 1.25 * wanted:
+            text = (
+                f"the spread of S {name}: {seen[f'spread of S {name}']:.3g}, not about {wanted:g}"
+            )
+            return Failure("spread", Text(text, f"S 的标准差（{name}）应约为 {wanted:g}"))
+    if not 10 * seen["median row of ∂L/∂S without it"] < seen["median row of ∂L/∂S with the scale"]:
+        return Failure("∂L/∂S", Text("the median row of ∂L/∂S must die", "∂L/∂S 的中位行应当消失"))
+    names = [f"root mean square row of ∂L/∂Q {x}" for x in ("without it", "with the scale")]
+    if not seen[names[0]] > seen[names[1]]:
+        return Failure("∂L/∂Q", Text("the mean of ∂L/∂Q must grow", "∂L/∂Q 的均方根应当变大"))
+    return None
+
+
+def worked(solution, language):
+    """One query and two keys in numbers."""
+    query, key = np.array([[2.0, 0, 0, 0]]), np.array([[1.0, 0, 0, 0], [0, 1, 0, 0]])
+    value, g = np.array([[1.0], [3.0]]), np.array([[1.0]])
+    s = solution.scaled_scores(query, key)
+
+    def told(name, *wanted):
+        return getattr(solution, name)(g, *wanted, scale=None).round(4).tolist()
+
+    lines = [
+        f"S = QKᵀ/√4 = {s.round(4).tolist()}",
+        f"weights = {solution.softmax(s).round(4).tolist()}",
+        f"out = weights · V = {solution.attention(query, key, value).round(4).tolist()}",
+        f"∂L/∂weights = g Vᵀ = {(g @ value.mT).tolist()}",
+        f"∂L/∂S = {told('scaled_scores_gradient', query, key, value)}",
+        f"∂L/∂Q = ∂L/∂S · K/√4 = {told('query_gradient', query, key, value)}",
+        f"∂L/∂K = (∂L/∂S)ᵀ Q/√4 = {told('key_gradient', query, key, value)}",
+        f"∂L/∂V = weightsᵀ g = {told('value_gradient', query, key)}",
+    ]
+    end = Text(
+        "The scale stands in front of QKᵀ, so it is in both gradients.",
+        "QKᵀ 前有缩放，故两个梯度中都有它。",
+    )
+    return "\n".join([*lines, end.of(language)])
+
+
+of_op = {check.name: check for check in op_checks("attention", RULES, cases)}
+
+EXERCISE = Exercise(
+    title=Text("Scaled dot-product attention", "缩放点积注意力"),
+    checks=[
+        of_op["signature"],
+        Check("scores", Text("the scaled scores are right", "缩放后的分数正确"), scores, judge),
+        Check("values", Text("the outputs are right", "输出正确"), values, judge),
+        Check(
+            "at scores",
+            Text("∂L/∂S at the input of the softmax is right", "softmax 输入处的 ∂L/∂S 正确"),
+            at_scores,
+            judge,
+            gradients=True,
+        ),
+        Check(
+            "gradients",
+            Text("the gradients of query, key and value are right", "query、key、value 的梯度正确"),
+            gradients,
+            judge,
+            gradients=True,
+        ),
+        *[of_op[name] for name in ("untouched", "shapes", "linear", "graph")],
+        Check(
+            "order",
+            Text(
+                "the order of keys does not matter; rows of ∂L/∂S sum to 0",
+                "键的顺序无关紧要；∂L/∂S 每行之和为 0",
+            ),
+            properties,
+            judge_properties,
+        ),
+        Check(
+            "lesson",
+            Text(
+                "without the scale the typical row of ∂L/∂S dies, while the mean of ∂L/∂Q grows",
+                "去掉缩放后，∂L/∂S 的典型行消失，而 ∂L/∂Q 的均方根变大",
+            ),
+            lesson,
+            judge_lesson,
+        ),
+    ],
+    worked=worked,
+)

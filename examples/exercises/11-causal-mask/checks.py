@@ -1,0 +1,288 @@
+"""What is looked at in exercise 11."""
+
+import traceback
+
+import numpy as np
+
+from minigrad import Tensor, grad
+from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference
+from minigrad.coursework.values import Foreign
+
+SIZES = [(3, 5), (4, 4), (5, 3), (1, 3), (2, 1)]
+
+
+def note(found, keys, module, call):
+    """Keep what a call returns, or its kind of error, so that the other calls are seen too."""
+    try:
+        found |= dict(zip(keys, call(), strict=True))
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [f"line {f.lineno}: " for f in frames if f.filename == module.__file__]
+        text = f"{''.join(lines[-1:])}{type(error).__name__}: {error}"
+        for key in keys:
+            found[key] = Foreign(type(error).__name__)
+            found[f"#error {key}"] = Foreign("error", text)
+
+
+def judge(observed, right):
+    """As the reference gives it; an error is told with its text."""
+    bad = as_the_reference(observed, right)
+    error = observed.get(f"#error {bad.key}") if bad else None
+    if isinstance(error, Foreign):
+        return Failure(bad.key, Text(*[f"{bad.key}: {error.text}"] * 2))
+    return bad
+
+
+def attend(module, scores, value, mask):
+    """The output and the weights, as tensors."""
+    made = module.masked_attention(scores, value, mask)
+    if not isinstance(made, tuple) or len(made) != 2:
+        raise TypeError("masked_attention returns two tensors: out, weights")
+    return made
+
+
+def masks(module, rng):
+    """Masks for lengths that are equal and that are not."""
+    found = {}
+    for n_query, n_key in SIZES:
+        key = f"causal_mask({n_query}, {n_key})"
+        note(found, [key], module, lambda q=n_query, k=n_key: [module.causal_mask(q, k)])
+        kind = getattr(found[key], "dtype", np.dtype(object)).kind
+        found[f"{key}: kind of dtype"] = "?biuf".find(kind)  # 1 for bool
+    return found
+
+
+def judge_masks(observed, right):
+    """Query i may attend to the keys 0 … i."""
+    for key, wanted in right.items():
+        value = observed[key]
+        if key.endswith(": kind of dtype"):
+            continue
+        bad = judge({key: value, **observed}, {key: wanted})
+        if not isinstance(value, np.ndarray) or value.shape != wanted.shape:
+            return bad
+        if value.dtype != bool:
+            en = f"{key} is of dtype {value.dtype} in place of bool"
+            return Failure(key, Text(en, f"{key} 的 dtype 是 {value.dtype}，应为 bool"))
+        for i, j in np.argwhere(value != wanted)[:1]:
+            may, zh = ("may", "可以") if value[i, j] else ("may not", "不能")
+            then = (
+                ("later", "靠后")
+                if j > i
+                else ("its own", "自己的")
+                if i == j
+                else ("earlier", "靠前")
+            )
+            return Failure(
+                key,
+                Text(
+                    f"{key}: query {i} {may} attend to key {j}, a position that is {then[0]}",
+                    f"{key}：查询 {i} {zh}看键 {j}，那是{then[1]}位置",
+                ),
+            )
+    return None
+
+
+def dependency(module, rng):
+    """Which output changes with which position: each key's scores and value are changed in turn."""
+    found = {}
+    for n_query, n_key in SIZES[:3]:
+        name = f"L = {n_query}, S = {n_key}"
+        scores, value = rng.normal(size=(n_query, n_key)), rng.normal(size=(n_key, 2))
+        mask = np.tri(n_query, n_key, dtype=bool)
+
+        def call(scores=scores, value=value, mask=mask):
+            before, weights = (
+                x.numpy() for x in attend(module, Tensor(scores), Tensor(value), mask)
+            )
+            matrix = np.zeros(mask.shape)
+            for j in range(mask.shape[1]):
+                other, moved = scores.copy(), value.copy()
+                other[:, j] += 2.0
+                moved[j] += 1.0
+                after = attend(module, Tensor(other), Tensor(moved), mask)[0].numpy()
+                matrix[:, j] = ~(np.abs(after - before).max(axis=-1) <= 1e-9)  # NaN counts as moved
+            return matrix, before, weights
+
+        keys = [f"{name}: {what}" for what in ("what depends on what", "out", "weights")]
+        note(found, keys, module, call)
+    return found
+
+
+def judge_dependency(observed, right):
+    """Reference-free: output i depends on the positions 0 … i, and on no other."""
+    for key in right:
+        value = observed[key]
+        if not key.endswith("what depends on what") or key.startswith("#"):
+            continue
+        if not isinstance(value, np.ndarray):
+            return judge(observed, {key: right[key]})
+        for i, j in np.argwhere(value != np.tri(*value.shape))[:1]:
+            name = key.partition(": ")[0]
+            if value[i, j]:
+                en = f"{name}: output {i} changes with position {j}, which it may not see"
+                return Failure(
+                    key, Text(en, f"{name}：输出 {i} 随位置 {j} 变化，而它不该看到该位置")
+                )
+            en = f"{name}: output {i} does not change with position {j}, which it may see"
+            return Failure(key, Text(en, f"{name}：输出 {i} 不随位置 {j} 变化，而它可以看到该位置"))
+    return None
+
+
+def cases(rng):
+    """Scores, values and masks: causal, any mask, heads, scores that are very large or small."""
+    free = rng.random((3, 5)) < 0.5
+    free[:, 2] = True
+    made = [
+        (
+            "a causal mask",
+            rng.normal(size=(5, 3)),
+            rng.normal(size=(3, 2)),
+            np.tri(5, 3, dtype=bool),
+        ),
+        ("a square", rng.normal(size=(4, 4)), rng.normal(size=(4, 4)), np.tri(4, 4, dtype=bool)),
+        ("any mask", rng.normal(size=(3, 5)), rng.normal(size=(5, 7)), free),
+        (
+            "two heads",
+            rng.normal(size=(2, 3, 5)),
+            rng.normal(size=(2, 5, 2)),
+            np.tri(3, 5, dtype=bool),
+        ),
+    ]
+    scores, mask = rng.normal(size=(3, 5)), np.tri(3, 5, dtype=bool)
+    value = rng.normal(size=(5, 2))
+    made.append(("masked scores of 10⁴", np.where(mask, scores, 1e4), value, mask))
+    made.append(("scores − 1000", scores - 1000, value, mask))
+    return made
+
+
+def values(module, rng):
+    """Outputs and weights of all cases."""
+    found = {}
+    for name, scores, value, mask in cases(rng):
+        keys = [f"{name}: out", f"{name}: weights"]
+        note(
+            found,
+            keys,
+            module,
+            lambda s=scores, v=value, m=mask: attend(module, Tensor(s), Tensor(v), m),
+        )
+    return found
+
+
+def gradients_of(module, rng, made):
+    """∂L/∂scores and ∂L/∂value of cases."""
+    found = {}
+    for name, scores, value, mask in made:
+        shape = (*scores.shape[:-1], value.shape[-1])
+        g = rng.normal(size=shape)
+
+        def call(g, scores=scores, value=value, mask=mask):
+            leaves = [Tensor(x, requires_grad=True) for x in (scores, value)]
+            out = attend(module, *leaves, mask)[0]
+            return grad(out, leaves, g, allow_unused=True)
+
+        keys = [f"{name}: ∂L/∂scores", f"{name}: ∂L/∂value"]
+        note(found, keys, module, lambda g=g, call=call: call(g))
+        h = rng.normal(size=g.shape)
+        note(found, [f"#other {key}" for key in keys], module, lambda h=h, call=call: call(h))
+        for key in keys:
+            found[f"#constants {key}"] = {"S": scores.shape[-1], "L": scores.shape[-2]}
+        found[f"#masked {keys[0]}"] = ~mask
+    return found
+
+
+def gradients(module, rng):
+    """Gradients of all cases."""
+    return gradients_of(module, rng, cases(rng))
+
+
+def judge_gradients(observed, right):
+    """No NaN, 0 where the mask is False, and elsewhere as the reference gives it."""
+    for key in [key.removeprefix("#masked ") for key in right if key.startswith("#masked ")]:
+        value, masked = observed[key], right[f"#masked {key}"]
+        if isinstance(value, np.ndarray) and value.shape == right[key].shape:
+            if not np.isfinite(value).all():
+                return Failure(key, Text(f"{key} has NaN or ∞ in it", f"{key} 中有 NaN 或 ∞"))
+            if np.broadcast_to(masked, value.shape)[value != 0].any():
+                en = f"{key} must be 0 where the mask is False"
+                return Failure(key, Text(en, f"{key} 在掩码为 False 处应为 0"))
+    return judge(observed, right)
+
+
+def nothing(module, rng):
+    """Queries that may attend to nothing: values and gradients."""
+    made = []
+    for n_query, n_key in ((3, 5), (4, 4)):
+        mask = np.tri(n_query, n_key, -1, dtype=bool)
+        scores, value = rng.normal(size=(n_query, n_key)), rng.normal(size=(n_key, 2))
+        made.append((f"L = {n_query}, S = {n_key}, nothing for query 0", scores, value, mask))
+    found = gradients_of(module, rng, made)
+    for name, scores, value, mask in made:
+        keys = [f"{name}: out", f"{name}: weights"]
+        note(
+            found,
+            keys,
+            module,
+            lambda s=scores, v=value, m=mask: attend(module, Tensor(s), Tensor(v), m),
+        )
+    return found
+
+
+def judge_nothing(observed, right):
+    """The outputs first, and then the gradients."""
+    forward = {key: x for key, x in right.items() if "∂" not in key}
+    return judge(observed, forward) or judge_gradients(observed, right)
+
+
+def worked(solution, language):
+    """Three words in numbers."""
+    scores = Tensor(np.array([[1.0, 2.0, 3.0]] * 3), requires_grad=True)
+    value = Tensor(np.array([[1.0], [10.0], [100.0]]))
+    mask = solution.causal_mask(3, 3)
+    out, weights = solution.masked_attention(scores, value, mask)
+    d = grad(out, [scores], np.ones((3, 1)))[0].numpy()
+    told = {
+        Text("scores", "分数"): scores.numpy(),
+        Text("mask", "掩码"): mask.astype(int),
+        Text("weights", "权重"): weights.numpy(),
+        Text("out", "输出"): out.numpy(),
+        Text("∂L/∂scores for g = 1", "g = 1 时的 ∂L/∂scores"): d,
+    }
+    return "\n".join(f"{name.of(language)}\n{x.round(4)}" for name, x in told.items())
+
+
+EXERCISE = Exercise(
+    title=Text("The causal mask", "因果掩码"),
+    checks=[
+        Check(
+            "mask",
+            Text("the mask is right, also where L ≠ S", "掩码正确，L ≠ S 时也正确"),
+            masks,
+            judge_masks,
+        ),
+        Check(
+            "dependency",
+            Text("no output depends on a later position", "任何输出都不依赖之后的位置"),
+            dependency,
+            judge_dependency,
+        ),
+        Check("values", Text("outputs and weights are right", "输出与权重正确"), values, judge),
+        Check(
+            "gradients",
+            Text("masked scores get a gradient of 0; no NaN", "被遮住的分数梯度为 0，且没有 NaN"),
+            gradients,
+            judge_gradients,
+            gradients=True,
+        ),
+        Check(
+            "nothing",
+            Text("a query that may attend to nothing gets 0", "什么都不能看的查询得到 0"),
+            nothing,
+            judge_nothing,
+        ),
+    ],
+    worked=worked,
+)

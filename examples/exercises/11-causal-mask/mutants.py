@@ -1,0 +1,419 @@
+"""The classic mistakes of exercise 11."""
+
+from minigrad.coursework import Mutant, Text
+
+MUTANTS = [
+    Mutant(
+        "mask.strict",
+        """
+def causal_mask(n_query, n_key):
+    return np.tri(n_query, n_key, -1, dtype=bool)
+""",
+        Text(
+            "Your mask ends one diagonal too early: a query may attend to its own position too, "
+            "and query 0 to nothing else.",
+            "你的掩码少了一条对角线：查询也可以看自己的位置，查询 0 只能看这里。",
+        ),
+        Text("Is key i allowed for query i?", "查询 i 能否看键 i？"),
+    ),
+    Mutant(
+        "mask.next",
+        """
+def causal_mask(n_query, n_key):
+    return np.tri(n_query, n_key, 1, dtype=bool)
+""",
+        Text(
+            "Your mask ends one diagonal too late: each query sees the next position, which is "
+            "just what it is to predict.",
+            "你的掩码多了一条对角线：每个查询看到了下一个位置，而那正是它要预测的。",
+        ),
+        Text("Which is the last key for query 0?", "查询 0 能看的最后一个键是哪个？"),
+    ),
+    Mutant(
+        "mask.upper",
+        """
+def causal_mask(n_query, n_key):
+    return np.triu(np.ones((n_query, n_key), dtype=bool))
+""",
+        Text(
+            "This is the upper triangle, the future: rows are queries, and query i sees the "
+            "columns 0 … i.",
+            "这是上三角，即未来：行是查询，查询 i 看到的是第 0 … i 列。",
+        ),
+        Text("Write down row 0 of the mask.", "写出掩码的第 0 行。"),
+    ),
+    Mutant(
+        "mask.inverted",
+        """
+def causal_mask(n_query, n_key):
+    return ~np.tri(n_query, n_key, dtype=bool)
+""",
+        Text(
+            "Your mask is True where a query must not look; here True means that it may.",
+            "你的掩码在不能看的地方为 True；这里 True 表示可以看。",
+        ),
+        Text("Read once more what True means on this page.", "再读一遍讲义：True 表示什么？"),
+    ),
+    Mutant(
+        "mask.lengths-swapped",
+        """
+def causal_mask(n_query, n_key):
+    return np.tri(n_key, n_query, dtype=bool)
+""",
+        Text(
+            "The lengths have changed places: rows are queries, columns are keys.",
+            "两个长度互换了：行是查询，列是键。",
+        ),
+        Text("The shape is that of the scores, (L, S).", "形状与分数相同，为 (L, S)。"),
+    ),
+    Mutant(
+        "mask.square",
+        """
+def causal_mask(n_query, n_key):
+    return np.tri(n_query, dtype=bool)
+""",
+        Text(
+            "Your mask is always a square of the number of queries; there may be more or fewer "
+            "keys.",
+            "你的掩码总是以查询个数为边长的方阵；而键可能更多，也可能更少。",
+        ),
+        Text("What becomes of n_key?", "n_key 用在哪里了？"),
+    ),
+    Mutant(
+        "mask.bottom-right",
+        """
+def causal_mask(n_query, n_key):
+    return np.tri(n_query, n_key, n_key - n_query, dtype=bool)
+""",
+        Text(
+            "Your mask is aligned with the last key: query 0 sees S − L keys more than it may. "
+            "Here positions are counted from the first one.",
+            "你的掩码以最后一个键对齐：查询 0 多看（或少看）了 S − L 个键。"
+            "这里的位置都从第一个数起。",
+        ),
+        Text("Query 0 and key 0 stand at the same position.", "查询 0 与键 0 处于同一位置。"),
+    ),
+    Mutant(
+        "mask.symmetric",
+        """
+def causal_mask(n_query, n_key):
+    return np.ones((n_query, n_key), dtype=bool)
+""",
+        Text("Your mask allows everything, the future too.", "你的掩码什么都允许，包括未来。"),
+        Text("Which keys come later than query i?", "哪些键在查询 i 之后？"),
+    ),
+    Mutant(
+        "mask.diagonal",
+        """
+def causal_mask(n_query, n_key):
+    return np.eye(n_query, n_key, dtype=bool)
+""",
+        Text(
+            "Each query sees only its own position; it may see all that came before, too.",
+            "每个查询只看到自己的位置；它也可以看之前的所有位置。",
+        ),
+        Text("How many keys may query 2 attend to?", "查询 2 可以看几个键？"),
+    ),
+    Mutant(
+        "mask.numbers",
+        """
+def causal_mask(n_query, n_key):
+    return np.tril(np.ones((n_query, n_key)))
+""",
+        Text(
+            "Your mask has the right entries, but as floats, and not as booleans: ~ is not defined "
+            "for them.",
+            "你的掩码元素正确，但它是浮点数而不是布尔值：浮点数不能取反（~）。",
+        ),
+        Text("NumPy's functions take dtype=bool.", "NumPy 的函数可以接受 dtype=bool。"),
+    ),
+    Mutant(
+        "mask.integers",
+        """
+def causal_mask(n_query, n_key):
+    return np.tri(n_query, n_key, dtype=int)
+""",
+        Text(
+            "Your mask has the right entries, but as integers: ~1 is −2 and counts as True, so the "
+            "mask turns around to nothing.",
+            "你的掩码元素正确，但它是整数：~1 等于 −2，也算 True，取反就失效了。",
+        ),
+        Text("NumPy's functions take dtype=bool.", "NumPy 的函数可以接受 dtype=bool。"),
+    ),
+    Mutant(
+        "mask.fill-inverted",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, mask, -np.inf))
+    return weights @ value, weights
+""",
+        Text(
+            "You fill with −∞ where the mask is True, that is where a query may look: it sees the "
+            "future alone.",
+            "你在掩码为 True 处填了 −∞，而那正是可以看的地方：它只看到了未来。",
+        ),
+        Text(
+            "masked_fill fills where its second argument is True.",
+            "masked_fill 在第二个参数为 True 处填充。",
+        ),
+    ),
+    Mutant(
+        "mask.ignored",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(scores)
+    return weights @ value, weights
+""",
+        Text(
+            "The mask has no effect: every query sees every key.",
+            "掩码没有起作用：每个查询都看到所有键。",
+        ),
+        Text("What enters your softmax?", "进入 softmax 的是什么？"),
+    ),
+    Mutant(
+        "mask.after-softmax",
+        """
+def masked_attention(scores, value, mask):
+    weights = masked_fill(softmax(scores), ~mask, 0.0)
+    return weights @ value, weights
+""",
+        Text(
+            "You mask behind the softmax: the future is still in the sum below the fraction, and "
+            "the weights of a row do not sum to 1.",
+            "你在 softmax 之后才遮：未来仍留在分母的和里，每行权重之和也不是 1。",
+        ),
+        Text("What does the softmax divide by?", "softmax 除以的是什么？"),
+    ),
+    Mutant(
+        "mask.renormalised",
+        """
+def masked_attention(scores, value, mask):
+    weights = masked_fill(softmax(scores), ~mask, 0.0)
+    weights = weights / weights.sum(axis=-1, keepdims=True)
+    return weights @ value, weights
+""",
+        Text(
+            "You mask behind the softmax and divide by the sum again: on paper that is the same, "
+            "but beside a masked score of 10⁴ all others are 0, and 0/0 is NaN.",
+            "你在 softmax 之后才遮，再除以和：纸面上等价，但旁边若有被遮住的 10⁴，其余权重都成了 "
+            "0，0/0 为 NaN。",
+        ),
+        Text(
+            "A masked score must not take part when the largest one is looked for.",
+            "寻找最大分数时，被遮住的分数不应参与。",
+        ),
+    ),
+    Mutant(
+        "mask.fill-minus-ten",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -10.0))
+    return weights @ value, weights
+""",
+        Text(
+            "A fill of −10 leaks: e⁻¹⁰ is 0.00005 and not 0.",
+            "填 −10 会泄漏：e⁻¹⁰ 约为 0.00005，而不是 0。",
+        ),
+        Text("For which number is the exponential exactly 0?", "哪个数的指数恰为 0？"),
+    ),
+    Mutant(
+        "mask.fill-zero",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -1e-9))
+    return weights @ value, weights
+""",
+        Text(
+            "Your masked scores are 0, or next to it as −1e-9 is, and 0 is a score like any other: "
+            "masked keys get e⁰ = 1.",
+            "被遮住的分数成了 0，或像 −1e-9 那样几乎为 0；而 0 分与其他分数无异：被遮住的键得到 "
+            "e⁰ = 1。",
+        ),
+        Text("For which score is the weight exactly 0?", "分数为多少时权重恰为 0？"),
+    ),
+    Mutant(
+        "mask.added",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(scores + mask)
+    return weights @ value, weights
+""",
+        Text(
+            "You add the boolean mask: what may be seen gets 1 more, and nothing is hidden.",
+            "你把布尔掩码加到了分数上：可见的分数只多了 1，什么也没有遮住。",
+        ),
+        Text("A mask that is added has 0 and −∞ in it.", "用来相加的掩码由 0 和 −∞ 组成。"),
+    ),
+    Mutant(
+        "mask.fill-hundred",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -100.0))
+    return weights @ value, weights
+""",
+        Text(
+            "A fill such as −20 or −100 is low only beside scores that are near 0: where those "
+            "are −1000, the masked keys win.",
+            "填 −20、−100 之类的数，只有在其他分数接近 0 时才算低：若它们是 −1000，"
+            "被遮住的键反而胜出。",
+        ),
+        Text("Which number is below all others?", "哪个数比所有数都小？"),
+    ),
+    Mutant(
+        "mask.finite-fill",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -1e9))
+    return weights @ value, weights
+""",
+        Text(
+            "A query that may attend to nothing gets the same weight everywhere, the future "
+            "included: that is what a large finite fill does to a whole row.",
+            "什么都不能看的查询，对所有键（包括未来）的权重都相同："
+            "整行填同一个很大的有限数就会这样。",
+        ),
+        Text(
+            "minigrad's softmax gives weights of 0 to a row of −∞.",
+            "minigrad 的 softmax 对一行 −∞ 给出权重 0。",
+        ),
+    ),
+    Mutant(
+        "mask.zero-times-infinity",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(scores + (1.0 - mask) * -np.inf)
+    return weights @ value, weights
+""",
+        Text(
+            "Every weight is NaN: ∞ has met 0 or another ∞, as in 0 · (−∞) where a mask of 0 and 1 "
+            "is multiplied by −∞.",
+            "所有权重都是 NaN：∞ 遇到了 0 或另一个 ∞，例如用 0 和 1 的掩码乘以 −∞ 时的 0 · (−∞)。",
+        ),
+        Text(
+            "Choose, and do not multiply: fill, or np.where.",
+            "要选择而不是相乘：用填充或 np.where。",
+        ),
+    ),
+    Mutant(
+        "mask.softmax-over-queries",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf), -2)
+    return weights @ value, weights
+""",
+        Text(
+            "Your softmax goes over the queries; each query's weights over its keys must sum to 1.",
+            "你的 softmax 沿查询的轴计算；应让每个查询对各个键的权重之和为 1。",
+        ),
+        Text("Along which axis of scores do the keys lie?", "键在 scores 的哪个轴上？"),
+    ),
+    Mutant(
+        "mask.transposed",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask.T, -np.inf))
+    return weights @ value, weights
+""",
+        Text(
+            "The mask is transposed before it is used; it has the shape of the scores already.",
+            "掩码在使用前被转置了；它的形状本来就与分数相同。",
+        ),
+        Text("Rows of both are queries.", "两者的行都是查询。"),
+    ),
+    Mutant(
+        "mask.unmasked-weights",
+        """
+def masked_attention(scores, value, mask):
+    return softmax(masked_fill(scores, ~mask, -np.inf)) @ value, softmax(scores)
+""",
+        Text(
+            "The output is right, but the weights that you return are those without the mask.",
+            "输出正确，但你返回的权重是未加掩码的。",
+        ),
+        Text("Return the weights that the output was made with.", "返回计算输出时所用的权重。"),
+    ),
+    Mutant(
+        "mask.no-shift",
+        """
+def masked_attention(scores, value, mask):
+    up = masked_fill(scores, ~mask, -np.inf).exp()
+    weights = up / up.sum(axis=-1, keepdims=True)
+    return weights @ value, weights
+""",
+        Text(
+            "Your softmax does not subtract the largest score: where all scores are −1000 every "
+            "exponential is 0, and 0/0 is NaN.",
+            "你的 softmax 没有减去最大分数：若分数都是 −1000，所有指数都为 0，0/0 为 NaN。",
+        ),
+        Text("Exercise 8, or minigrad's softmax.", "参考练习 8，或直接用 minigrad 的 softmax。"),
+    ),
+    Mutant(
+        "mask.nothing-is-nan",
+        """
+def masked_attention(scores, value, mask):
+    filled = masked_fill(scores, ~mask, -np.inf)
+    up = (filled - filled.numpy().max(axis=-1, keepdims=True)).exp()
+    weights = up / up.sum(axis=-1, keepdims=True)
+    return weights @ value, weights
+""",
+        Text(
+            "A query that may attend to nothing gets NaN: its largest score is −∞, and −∞ − (−∞) "
+            "is no number.",
+            "什么都不能看的查询得到 NaN：它的最大分数是 −∞，而 −∞ − (−∞) 无定义。",
+        ),
+        Text(
+            "minigrad's softmax gives weights of 0 to a row of −∞.",
+            "minigrad 的 softmax 对一行 −∞ 给出权重 0。",
+        ),
+    ),
+    Mutant(
+        "mask.nan-hidden",
+        """
+def masked_attention(scores, value, mask):
+    filled = masked_fill(scores, ~mask, -np.inf)
+    up = (filled - filled.numpy().max(axis=-1, keepdims=True)).exp()
+    weights = up / up.sum(axis=-1, keepdims=True)
+    out = weights @ value
+    clean = masked_fill(weights, np.isnan(weights.numpy()), 0.0)
+    return masked_fill(out, np.isnan(out.numpy()), 0.0), clean
+""",
+        Text(
+            "The output is clean, but the NaN that it hides comes back in ∂L/∂value: 0 · NaN is "
+            "NaN. It must not arise in the first place.",
+            "输出没有问题，但被掩盖的 NaN 在 ∂L/∂value 中又回来了：0 · NaN 仍是 NaN。"
+            "应让它根本不出现。",
+        ),
+        Text(
+            "minigrad's softmax gives weights of 0 to a row of −∞.",
+            "minigrad 的 softmax 对一行 −∞ 给出权重 0。",
+        ),
+    ),
+    Mutant(
+        "mask.on-arrays",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(np.where(mask, scores.numpy(), -np.inf))
+    return weights @ value, weights
+""",
+        Text(
+            "No gradient reaches the scores: you compute with their array, and what is done with "
+            "arrays is not recorded.",
+            "没有梯度到达 scores：你用它的数组计算，而对数组的运算不会被记录。",
+        ),
+        Text("Stay with tensors from scores to out.", "从 scores 到 out 都用张量计算。"),
+    ),
+    Mutant(
+        "mask.value-on-arrays",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf))
+    return weights @ value.numpy(), weights
+""",
+        Text(
+            "No gradient reaches the values: you compute with their array, and what is done with "
+            "arrays is not recorded.",
+            "没有梯度到达 value：你用它的数组计算，而对数组的运算不会被记录。",
+        ),
+        Text("Stay with tensors from value to out.", "从 value 到 out 都用张量计算。"),
+    ),
+]

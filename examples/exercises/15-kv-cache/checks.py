@@ -1,0 +1,262 @@
+"""What is looked at in exercise 15."""
+
+import traceback
+
+import numpy as np
+
+from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference
+from minigrad.coursework.values import Foreign, difference
+
+CHUNKS = [(6,), (1, 1, 1, 1, 1, 1), (3, 3), (2, 1, 3)]
+
+
+def note(found, keys, module, call):
+    """Keep what a call returns, or its error, so that the other calls are seen too."""
+    try:
+        found |= dict(zip(keys, call(), strict=True))
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [f"line {f.lineno}: " for f in frames if f.filename == module.__file__]
+        text = f"{''.join(lines[-1:])}{type(error).__name__}: {error}"
+        for key in keys:
+            found[key] = Foreign(type(error).__name__, str(error))
+            found[f"#error {key}"] = Foreign("error", text)
+
+
+def judge(observed, right):
+    """As the reference gives it; an error is told with its text."""
+    bad = as_the_reference(observed, right)
+    error = observed.get(f"#error {bad.key}") if bad else None
+    if isinstance(error, Foreign):
+        return Failure(bad.key, Text(*[f"{bad.key}: {error.text}"] * 2))
+    return bad
+
+
+def arrays(rng, d_k, d_v, batch=(), length=6):
+    """Queries, keys and values."""
+    return [rng.normal(size=(*batch, length, d)) for d in (d_k, d_k, d_v)]
+
+
+def parts(chunks, *inputs):
+    """The inputs, chunk by chunk."""
+    ends = np.cumsum(chunks)[:-1]
+    return list(zip(*[np.split(x, ends, axis=-2) for x in inputs], strict=True))
+
+
+def setups(rng):
+    """One head, two heads, and a square one."""
+    return [
+        ("one head", arrays(rng, 2, 5)),
+        ("two heads", arrays(rng, 3, 2, (2,))),
+        ("d_k = d_v", arrays(rng, 3, 3)),
+    ]
+
+
+def separate(module, rng):
+    """Whether one cache grows with another."""
+    found = {}
+
+    def grown():
+        cache, other = module.KVCache(), module.KVCache()
+        before = len(other)
+        cache.append(np.ones((2, 3)), np.ones((2, 2)))
+        return [float(len(other) != before)]
+
+    note(found, ["one cache grows with another"], module, grown)
+    return found
+
+
+def judge_separate(observed, right):
+    """0 is no."""
+    bad = judge(observed, right)
+    if bad is None or f"#error {bad.key}" in observed:
+        return bad
+    return Failure(bad.key, Text("one cache grows with another", "一个缓存随另一个缓存增长"))
+
+
+def stored(module, rng):
+    """What is kept after some positions were added."""
+    found = {}
+    for name, (_, key, value) in setups(rng):
+        for chunks in CHUNKS:
+
+            def fill(key=key, value=value, chunks=chunks):
+                cache = module.KVCache()
+                for k, v in parts(chunks, key, value):
+                    cache.append(k.copy(), v.copy())
+                return cache.keys, cache.values, len(cache)
+
+            names = ["keys", "values", "length"]
+            keys = [f"{name}, chunks {chunks}: {what}" for what in names]
+            note(found, keys, module, fill)
+    return found
+
+
+def copies(module, rng):
+    """The caller goes on using its arrays: for the first chunk and for the second."""
+    found = {}
+    for name, (_, key, value) in setups(rng):
+
+        def fill(key=key, value=value):
+            cache, seen = module.KVCache(), []
+            for k, v in parts((2, 4), key, value):
+                own = k.copy(), v.copy()
+                cache.append(*own)
+                for x in own:
+                    x[:] = 7.0
+                seen += [cache.keys.copy(), cache.values.copy()]
+            return seen
+
+        names = ["keys", "values", "keys after another chunk", "values after another chunk"]
+        note(
+            found,
+            [f"{name}, arrays overwritten by the caller: {what}" for what in names],
+            module,
+            fill,
+        )
+    return found
+
+
+def judge_copies(observed, right):
+    """What was added does not change with the caller's array."""
+    bad = judge(observed, right)
+    if bad is None or f"#error {bad.key}" in observed:
+        return bad
+    en = f"{bad.key} have changed: keep a copy"
+    return Failure(bad.key, Text(en, f"{bad.key} 变了：应保存副本"))
+
+
+def masks(module, rng):
+    """The mask of the last positions, after chunks."""
+    found = {}
+    key, value = rng.normal(size=(2, 6, 3))
+    for chunks in CHUNKS:
+
+        def made(chunks=chunks):
+            cache, seen = module.KVCache(), []
+            for k, v in parts(chunks, key, value):
+                cache.append(k, v)
+                mask = np.asarray(cache.mask(k.shape[-2]))
+                seen += [mask, float("?biuf".find(mask.dtype.kind))]  # 1 for bool
+            return seen
+
+        places = np.cumsum(chunks)
+        names = []
+        for n, end in zip(chunks, places, strict=True):
+            name = f"mask({n}) after {end} positions, chunks {chunks}"
+            names += [name, f"{name}: kind of dtype"]
+        note(found, names, module, made)
+    return found
+
+
+def judge_masks(observed, right):
+    """Reference-free: the last n positions of N are N − n … N − 1."""
+    for key, wanted in right.items():
+        value = observed[key]
+        if key.endswith(": kind of dtype"):
+            continue
+        if not isinstance(value, np.ndarray) or value.shape != wanted.shape:
+            return judge(observed, {key: wanted})
+        if value.dtype != bool:
+            en = f"{key} is of dtype {value.dtype} in place of bool"
+            return Failure(key, Text(en, f"{key} 的 dtype 是 {value.dtype}，应为 bool"))
+        first = value.shape[1] - value.shape[0]
+        for i, j in np.argwhere(value != wanted)[:1]:
+            may, zh = ("may", "可以") if value[i, j] else ("may not", "不能")
+            return Failure(
+                key,
+                Text(
+                    f"{key}: row {i}, which is position {first + i}, {may} attend to position {j}",
+                    f"{key}：第 {i} 行（即位置 {first + i}）{zh}看位置 {j}",
+                ),
+            )
+    return None
+
+
+def whole(query, key, value):
+    """All positions at once, by arrays: what every way of cutting has to give."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    scores = np.where(np.tri(scores.shape[-1], dtype=bool), scores, -np.inf)
+    up = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return up / up.sum(axis=-1, keepdims=True) @ value
+
+
+def chunked(module, rng):
+    """The outputs of all ways of cutting six positions."""
+    found = {}
+    for name, inputs in setups(rng):
+        for chunks in CHUNKS:
+
+            def run(inputs=inputs, chunks=chunks):
+                cache = module.KVCache()
+                return [cache.attend(*[x.copy() for x in part]) for part in parts(chunks, *inputs)]
+
+            places = np.cumsum(chunks)
+            keys = [f"{name}, chunks {chunks}: out up to position {end}" for end in places]
+            note(found, keys, module, run)
+            for key, end, n in zip(keys, places, chunks, strict=True):
+                found[f"#whole {key}"] = whole(*inputs)[..., end - n : end, :]
+    return found
+
+
+def judge_chunked(observed, right):
+    """Reference-free: as all positions at once."""
+    wanted = {key: right[f"#whole {key}"] for key in right if not key.startswith("#")}
+    bad = judge(observed, wanted)
+    if bad is None or f"#error {bad.key}" in observed:
+        return bad
+    problem = difference(observed[bad.key], wanted[bad.key])
+    en = f"{bad.key} is not what all positions at once give: {problem.en}"
+    return Failure(bad.key, Text(en, f"{bad.key} 与一次算完所有位置的结果不同：{problem.zh}"))
+
+
+def worked(solution, language):
+    """Two positions, and then a third and a fourth."""
+    cache = solution.KVCache()
+    ones = np.ones((2, 1))
+    value = np.array([[1.0], [3.0], [5.0], [7.0]])
+    lines = []
+    for part in (value[:2], value[2:]):
+        out = cache.attend(0 * ones, ones, part)
+        mask = cache.mask(2).astype(int).tolist()
+        lines.append(f"N = {len(cache)}, mask {mask}, out {out.ravel().tolist()}")
+    note = Text(
+        "Queries of 0 give equal weights: each output is the mean of all values up to its "
+        "position.",
+        "查询为 0 时权重相等：每个输出是到该位置为止所有值的平均。",
+    )
+    return "\n".join([*lines, note.of(language)])
+
+
+EXERCISE = Exercise(
+    title=Text("The KV cache", "KV 缓存"),
+    checks=[
+        Check(
+            "separate",
+            Text("each cache has its own store", "每个缓存各存各的"),
+            separate,
+            judge_separate,
+        ),
+        Check(
+            "stored", Text("keys and values are kept, in order", "键与值按顺序保存"), stored, judge
+        ),
+        Check("copies", Text("what is kept is a copy", "保存的是副本"), copies, judge_copies),
+        Check(
+            "masks",
+            Text("the mask knows where the new positions stand", "掩码知道新位置在哪里"),
+            masks,
+            judge_masks,
+        ),
+        Check(
+            "chunks",
+            Text(
+                "any way of cutting gives what all at once gives", "无论怎样分块，都与一次算完相同"
+            ),
+            chunked,
+            judge_chunked,
+        ),
+    ],
+    worked=worked,
+)

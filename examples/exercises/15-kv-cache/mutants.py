@@ -1,0 +1,541 @@
+"""The classic mistakes of exercise 15."""
+
+from minigrad.coursework import Mutant, Text
+
+MUTANTS = [
+    Mutant(
+        "cache.shared",
+        """
+class KVCache(KVCache):
+    chunks = []
+
+    def __init__(self):
+        self.chunks.clear()
+
+    def __len__(self):
+        return sum([key.shape[-2] for key, _ in self.chunks])
+
+    def append(self, key, value):
+        self.chunks.append((key.copy(), value.copy()))
+
+    keys = property(lambda self: np.concatenate([key for key, _ in self.chunks], axis=-2))
+    values = property(lambda self: np.concatenate([value for _, value in self.chunks], axis=-2))
+""",
+        Text(
+            "All your caches have one store: what the class, a default argument or a global holds "
+            "belongs to every object.",
+            "你的所有缓存共用一个存储：写在类、默认参数或全局变量里的东西属于每个对象。",
+        ),
+        Text("Make the store in __init__, on self.", "在 __init__ 中、在 self 上创建存储。"),
+    ),
+    Mutant(
+        "cache.prepending",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key.copy(), value.copy()
+        else:
+            self.keys = np.concatenate([key, self.keys], axis=-2)
+            self.values = np.concatenate([value, self.values], axis=-2)
+""",
+        Text(
+            "You put new positions in front. Word by word nobody notices, since a query sees all "
+            "there is, in any order; in chunks the mask then hides the wrong ones.",
+            "你把新位置放到了前面。逐词进行时看不出来，因为查询看得到全部，顺序无关；"
+            "分块时掩码就会遮错位置。",
+        ),
+        Text(
+            "Oldest first: which comes first in concatenate?",
+            "最旧的在前：concatenate 里谁排第一？",
+        ),
+    ),
+    Mutant(
+        "cache.overwriting",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        self.keys, self.values = key.copy(), value.copy()
+""",
+        Text(
+            "Only the last chunk is kept: each append overwrites what was there before.",
+            "只留下了最后一块：每次 append 都覆盖了之前的内容。",
+        ),
+        Text("What is in the store after the second append?", "第二次 append 之后存了什么？"),
+    ),
+    Mutant(
+        "cache.values-overwritten",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        old = self.keys
+        self.keys = key.copy() if old is None else np.concatenate([old, key], axis=-2)
+        self.values = value.copy()
+""",
+        Text(
+            "Keys are added, but values are overwritten: every key needs its value.",
+            "键是追加的，值却被覆盖了：每个键都要有对应的值。",
+        ),
+        Text("Do for values what you do for keys.", "对值做与键相同的事。"),
+    ),
+    Mutant(
+        "cache.swapped",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = value.copy(), key.copy()
+        else:
+            self.keys = np.concatenate([self.keys, value], axis=-2)
+            self.values = np.concatenate([self.values, key], axis=-2)
+""",
+        Text("Keys and values have changed places in the store.", "存储中键与值互换了。"),
+        Text("append(key, value): which goes where?", "append(key, value)：各自存到哪里？"),
+    ),
+    Mutant(
+        "cache.first-axis",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key.copy(), value.copy()
+        else:
+            self.keys = np.concatenate([self.keys, key])
+            self.values = np.concatenate([self.values, value])
+
+    def __len__(self):
+        return 0 if self.keys is None else self.keys.shape[-2]
+""",
+        Text(
+            "You add along the first axis: where heads come first that makes more heads, and not "
+            "more positions.",
+            "你沿第一个轴追加：若头的轴在前，增加的就是头数，而不是位置。",
+        ),
+        Text("Positions are the last axis but one.", "位置是倒数第二个轴。"),
+    ),
+    Mutant(
+        "cache.last-axis",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key.copy(), value.copy()
+        else:
+            n = min(self.keys.shape[-2], key.shape[-2])
+            old = self.keys[..., :n, :], self.values[..., :n, :]
+            self.keys = np.concatenate([old[0], key[..., :n, :]], axis=-1)
+            self.values = np.concatenate([old[1], value[..., :n, :]], axis=-1)
+""",
+        Text(
+            "You add along the last axis: the keys become wider, and not more.",
+            "你沿最后一个轴追加：键变宽了，而不是变多了。",
+        ),
+        Text("Positions are the last axis but one.", "位置是倒数第二个轴。"),
+    ),
+    Mutant(
+        "cache.first-twice",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key.copy(), value.copy()
+        self.keys = np.concatenate([self.keys, key], axis=-2)
+        self.values = np.concatenate([self.values, value], axis=-2)
+""",
+        Text(
+            "The first chunk is in the store twice: as the beginning, and added to itself.",
+            "第一块存了两次：先作为开头，又追加了一次。",
+        ),
+        Text(
+            "What runs after the `if` at the first append?",
+            "第一次 append 时，if 之后还执行了什么？",
+        ),
+    ),
+    Mutant(
+        "cache.first-lost",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key[..., :0, :].copy(), value[..., :0, :].copy()
+        else:
+            self.keys = np.concatenate([self.keys, key], axis=-2)
+            self.values = np.concatenate([self.values, value], axis=-2)
+""",
+        Text(
+            "The first chunk is lost: the store is made then, but stays empty.",
+            "第一块丢了：此时创建了存储，却没有放入任何内容。",
+        ),
+        Text("What is in the store after the first append?", "第一次 append 之后存了什么？"),
+    ),
+    Mutant(
+        "cache.row-of-zeros",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = 0 * key[..., :1, :], 0 * value[..., :1, :]
+        self.keys = np.concatenate([self.keys, key], axis=-2)
+        self.values = np.concatenate([self.values, value], axis=-2)
+""",
+        Text(
+            "Your store begins with a row of zeros: a key of 0 is a key, and gets its share of the "
+            "weights.",
+            "你的存储以一行 0 开头：值为 0 的键也是键，也会分到权重。",
+        ),
+        Text("An empty store has 0 rows.", "空存储有 0 行。"),
+    ),
+    Mutant(
+        "cache.list-of-chunks",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        self.keys = [*(self.keys or []), key.copy()]
+        self.values = [*(self.values or []), value.copy()]
+
+    def __len__(self):
+        return sum([key.shape[-2] for key in self.keys or []])
+""",
+        Text(
+            "keys is a list of chunks; it has to be one array, that attention can use.",
+            "keys 是由各块组成的列表；它应当是一个数组，注意力才能使用。",
+        ),
+        Text("np.concatenate makes one of many.", "np.concatenate 把多个数组连成一个。"),
+    ),
+    Mutant(
+        "cache.counts-chunks",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        super().append(key, value)
+        self.count = len(self) + 1
+
+    def __len__(self):
+        return getattr(self, "count", 0)
+""",
+        Text(
+            "Your length counts the calls of append; word by word that is the number of "
+            "positions, in chunks it is not.",
+            "你的长度数的是 append 的次数；逐词进行时它等于位置数，分块时就不等了。",
+        ),
+        Text("How many positions come with a chunk?", "一块带来几个位置？"),
+    ),
+    Mutant(
+        "cache.counts-heads",
+        """
+class KVCache(KVCache):
+    def __len__(self):
+        return 0 if self.keys is None else len(self.keys)
+""",
+        Text(
+            "Your length is that of the first axis: where heads come first it is their number.",
+            "你的长度取自第一个轴：若头的轴在前，得到的就是头数。",
+        ),
+        Text("Positions are the last axis but one.", "位置是倒数第二个轴。"),
+    ),
+    Mutant(
+        "cache.no-copy",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key, value
+        else:
+            self.keys = np.concatenate([self.keys, key], axis=-2)
+            self.values = np.concatenate([self.values, value], axis=-2)
+""",
+        Text(
+            "The first chunk is kept as the caller's own array: when that is used again, your "
+            "cache changes.",
+            "第一块直接保存了调用者的数组：调用者再次使用该数组时，你的缓存也跟着变。",
+        ),
+        Text(
+            "concatenate makes a new array; what does = do?", "concatenate 会生成新数组；而 = 呢？"
+        ),
+    ),
+    Mutant(
+        "cache.local-positions",
+        """
+class KVCache(KVCache):
+    def mask(self, n_query):
+        return np.tri(n_query, len(self), dtype=bool)
+""",
+        Text(
+            "Your mask counts the new positions from 0: a query that stands at position N − n sees "
+            "only the oldest keys, and not even itself.",
+            "你的掩码从 0 开始数新位置：位于 N − n 的查询只看到最旧的键，连自己也看不到。",
+        ),
+        Text(
+            "At which position does the first of the new queries stand?",
+            "新查询中的第一个位于哪个位置？",
+        ),
+    ),
+    Mutant(
+        "cache.no-mask",
+        """
+class KVCache(KVCache):
+    def mask(self, n_query):
+        return np.ones((n_query, len(self)), dtype=bool)
+""",
+        Text(
+            "Every query sees all that is kept, and so the words that come later in its own chunk. "
+            "Word by word nobody notices.",
+            "每个查询都看得到缓存中的一切，也包括同一块中之后的词。逐词进行时看不出来。",
+        ),
+        Text(
+            "In a chunk of 3, what may the first query see? Is the offset counted before the "
+            "append?",
+            "在 3 个词的块中，第一个查询能看什么？偏移是按追加之前的长度算的吗？",
+        ),
+    ),
+    Mutant(
+        "cache.mask-strict",
+        """
+class KVCache(KVCache):
+    def mask(self, n_query):
+        return np.tri(n_query, len(self), len(self) - n_query - 1, dtype=bool)
+""",
+        Text(
+            "Your mask ends one diagonal too early: a query may attend to its own position too.",
+            "你的掩码少了一条对角线：查询也可以看自己的位置。",
+        ),
+        Text("The last query sees all N positions.", "最后一个查询能看到全部 N 个位置。"),
+    ),
+    Mutant(
+        "cache.mask-next",
+        """
+class KVCache(KVCache):
+    def mask(self, n_query):
+        return np.tri(n_query, len(self), len(self) - n_query + 1, dtype=bool)
+""",
+        Text(
+            "Your mask ends one diagonal too late: a query sees the position after its own.",
+            "你的掩码多了一条对角线：查询看到了自己之后的位置。",
+        ),
+        Text("Alone at position 0, what may a query see?", "位置 0 的查询能看到什么？"),
+    ),
+    Mutant(
+        "cache.mask-square",
+        """
+class KVCache(KVCache):
+    def mask(self, n_query):
+        return np.tri(n_query, dtype=bool)
+""",
+        Text(
+            "Your mask has columns for the new positions alone; the kept ones are keys as well.",
+            "你的掩码只有新位置的列；缓存中的旧位置也是键。",
+        ),
+        Text("Its shape is (n, N).", "它的形状是 (n, N)。"),
+    ),
+    Mutant(
+        "cache.mask-of-all",
+        """
+class KVCache(KVCache):
+    def mask(self, n_query):
+        return np.tri(len(self), dtype=bool)
+""",
+        Text(
+            "Your mask has a row for every position; queries come only for the new ones.",
+            "你的掩码为每个位置都留了一行；而查询只来自新位置。",
+        ),
+        Text(
+            "Its shape is (n, N). Which rows are the new ones?",
+            "它的形状是 (n, N)。哪些行是新位置？",
+        ),
+    ),
+    Mutant(
+        "cache.mask-without-past",
+        """
+class KVCache(KVCache):
+    def mask(self, n_query):
+        allowed = np.tri(n_query, len(self), len(self) - n_query, dtype=bool)
+        allowed[:, : len(self) - n_query] = False
+        return allowed
+""",
+        Text(
+            "Your mask hides all that came before the chunk; that is what the cache is kept for.",
+            "你的掩码遮住了本块之前的一切；而缓存正是为它们而设。",
+        ),
+        Text(
+            "Which of the old positions are earlier than query 0?", "哪些旧位置在第一个新查询之前？"
+        ),
+    ),
+    Mutant(
+        "cache.mask-inverted",
+        """
+class KVCache(KVCache):
+    def mask(self, n_query):
+        return ~np.tri(n_query, len(self), len(self) - n_query, dtype=bool)
+""",
+        Text(
+            "Your mask is True where a query must not look; True means that it may.",
+            "你的掩码在不能看的地方为 True；True 应表示可以看。",
+        ),
+        Text("The last query sees all N positions.", "最后一个查询能看到全部 N 个位置。"),
+    ),
+    Mutant(
+        "cache.mask-of-numbers",
+        """
+class KVCache(KVCache):
+    def mask(self, n_query):
+        return np.tri(n_query, len(self), len(self) - n_query)
+""",
+        Text(
+            "Your mask has the right entries, but as floats, and not as booleans.",
+            "你的掩码元素正确，但它是浮点数而不是布尔值。",
+        ),
+        Text("NumPy's functions take dtype=bool.", "NumPy 的函数可以接受 dtype=bool。"),
+    ),
+    Mutant(
+        "cache.local-mask-in-attend",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        self.append(key, value)
+        allowed = np.tri(query.shape[-2], len(self), dtype=bool)
+        return attention(query, self.keys, self.values, allowed)
+""",
+        Text(
+            "Your mask method is right, but attend counts the new positions from 0: they see only "
+            "the oldest keys.",
+            "你的 mask 方法是对的，但 attend 里从 0 开始数新位置：它们只看到最旧的键。",
+        ),
+        Text("Which mask does attend hand to attention?", "attend 传给 attention 的是哪个掩码？"),
+    ),
+    Mutant(
+        "cache.no-mask-in-attend",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        self.append(key, value)
+        allowed = np.ones((query.shape[-2], len(self)), dtype=bool)
+        return attention(query, self.keys, self.values, allowed)
+""",
+        Text(
+            "Your mask method is right, but attend does not use it: in a chunk every word sees "
+            "those that come later.",
+            "你的 mask 方法是对的，但 attend 没有用它：一块中的每个词都看到了之后的词。",
+        ),
+        Text("Which mask does attend hand to attention?", "attend 传给 attention 的是哪个掩码？"),
+    ),
+    Mutant(
+        "cache.not-used",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        self.append(key, value)
+        return attention(query, key, value, np.tri(query.shape[-2], dtype=bool))
+""",
+        Text(
+            "attend keeps the new positions, but looks only at these: what was kept before has no "
+            "effect.",
+            "attend 保存了新位置，却只看新位置：之前缓存的内容不起作用。",
+        ),
+        Text("Whose keys does a new query meet?", "新查询要与哪些键相遇？"),
+    ),
+    Mutant(
+        "cache.append-late",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        if self.keys is None:
+            self.append(key, value)
+            return attention(query, self.keys, self.values, self.mask(query.shape[-2]))
+        past = self.keys, self.values
+        self.append(key, value)
+        return attention(query, *past, np.ones((query.shape[-2], past[0].shape[-2]), dtype=bool))
+""",
+        Text(
+            "Your new positions see only the old ones: they are added after the attention, and so "
+            "not even see themselves.",
+            "你的新位置只看得到旧位置：它们在注意力之后才加入，所以连自己也看不到。",
+        ),
+        Text("First add, then attend.", "先追加，再做注意力。"),
+    ),
+    Mutant(
+        "cache.added-twice",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        self.append(key, value)
+        self.append(key, value)
+        return attention(query, self.keys, self.values, self.mask(query.shape[-2]))
+""",
+        Text(
+            "The new positions are added twice in attend: twice as many keys share the weights.",
+            "attend 中新位置追加了两次：分享权重的键多了一倍。",
+        ),
+        Text("What is len(cache) after one attend?", "一次 attend 之后 len(cache) 是多少？"),
+    ),
+    Mutant(
+        "cache.not-kept",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        last = type(self)()
+        if self.keys is not None:
+            last.append(self.keys, self.values)
+        last.append(key, value)
+        if self.keys is None:
+            self.append(key, value)
+        return attention(query, last.keys, last.values, last.mask(query.shape[-2]))
+""",
+        Text(
+            "Only the first chunk stays: what comes later is used for its own queries, and then "
+            "forgotten.",
+            "只有第一块被保留：之后的块只用于自己的查询，随后就丢了。",
+        ),
+        Text(
+            "What is len(cache) after two calls of attend?", "两次 attend 之后 len(cache) 是多少？"
+        ),
+    ),
+    Mutant(
+        "cache.values-of-chunk",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        self.append(key, value)
+        return attention(query, self.keys, value, self.mask(query.shape[-2]))
+""",
+        Text(
+            "attend takes all keys, but only the values of the chunk: there are more weights than "
+            "values.",
+            "attend 用了全部的键，却只用了本块的值：权重比值多。",
+        ),
+        Text("Which four arrays go into attention?", "传入 attention 的是哪四个数组？"),
+    ),
+    Mutant(
+        "cache.keys-of-chunk",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        self.append(key, value)
+        return attention(query, key, self.values, self.mask(query.shape[-2]))
+""",
+        Text(
+            "attend takes all values, but only the keys of the chunk: there are fewer scores than "
+            "the mask has columns.",
+            "attend 用了全部的值，却只用了本块的键：分数比掩码的列少。",
+        ),
+        Text("Which four arrays go into attention?", "传入 attention 的是哪四个数组？"),
+    ),
+    Mutant(
+        "cache.answers-again",
+        """
+class KVCache(KVCache):
+    queries = None
+
+    def attend(self, query, key, value):
+        old = query[..., :0, :] if self.queries is None else self.queries
+        self.queries = np.concatenate([old, query], axis=-2)
+        self.append(key, value)
+        return attention(self.queries, self.keys, self.values, self.mask(len(self)))
+""",
+        Text(
+            "You keep the queries too and answer all of them again: old queries have their "
+            "answers, only keys and values are needed later.",
+            "你连查询也缓存了，并重新回答全部查询：旧查询已有答案，之后只需要键和值。",
+        ),
+        Text("The result has one row for each new query.", "结果中每个新查询占一行。"),
+    ),
+]

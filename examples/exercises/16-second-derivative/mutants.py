@@ -1,0 +1,295 @@
+"""The classic mistakes of exercise 16.
+
+The rules are those of the reference with an array in the place of a tensor, here and there; on
+arrays they are all right, until the last ones, which are wrong in the first derivative already.
+"""
+
+from minigrad.coursework import Mutant, Text
+
+TANH = "def tanh_gradient(g, out):"
+LOGSUMEXP = "def logsumexp_gradient(g, x, out, *, axis):"
+
+MUTANTS = [
+    Mutant(
+        "second.arrays-only",
+        f"""
+{TANH}
+    g, out = np.asarray(g), np.asarray(out)
+    return g * (1 - out * out)
+
+
+{LOGSUMEXP}
+    g, x, out = np.asarray(g), np.asarray(x), np.asarray(out)
+    return np.expand_dims(g, axis) * np.exp(x - np.expand_dims(out, axis))
+""",
+        Text(
+            "The rule works on arrays only: it makes arrays of the tensors it is given "
+            "(np.asarray, "
+            "np.zeros and filling in, .data), so nothing of it is recorded.",
+            "规则只能用于数组：它把张量变成了数组（np.asarray、np.zeros 后逐个填入、.data），"
+            "因此什么也没有记录下来。",
+        ),
+        Text(
+            "Write the rule as one expression of operators and functions that tensors have too.",
+            "把规则写成一个表达式，只用张量也有的运算符和函数。",
+        ),
+    ),
+    Mutant(
+        "second.output-constant",
+        f"""
+{TANH}
+    out = np.asarray(out)
+    return g * (1 - out * out)
+
+
+{LOGSUMEXP}
+    return np.expand_dims(g, axis) * np.exp(x - np.expand_dims(np.asarray(out), axis))
+""",
+        Text(
+            "The output is treated as a constant: out depends on x, and its part of the second "
+            "derivative is missing.",
+            "输出被当成了常数：out 依赖于 x，二阶导数中少了它的那一部分。",
+        ),
+        Text(
+            "Where does out stop being a tensor in your rule?",
+            "在你的规则里，out 从哪里开始不再是张量？",
+        ),
+    ),
+    Mutant(
+        "second.upstream-constant",
+        f"""
+{TANH}
+    return np.asarray(g) * (1 - out * out)
+
+
+{LOGSUMEXP}
+    return np.expand_dims(np.asarray(g), axis) * np.exp(x - np.expand_dims(out, axis))
+""",
+        Text(
+            "The upstream gradient is treated as a constant: it is a tensor too, and depends on "
+            "whatever comes after this op.",
+            "上游梯度被当成了常数：它也是张量，依赖于这个运算之后的计算。",
+        ),
+        Text(
+            "Where does g stop being a tensor in your rule?",
+            "在你的规则里，g 从哪里开始不再是张量？",
+        ),
+    ),
+    Mutant(
+        "second.input-constant",
+        f"""
+{LOGSUMEXP}
+    return np.expand_dims(g, axis) * np.exp(np.asarray(x) - np.expand_dims(out, axis))
+""",
+        Text(
+            "x is treated as a constant and only out is differentiated: the second derivative "
+            "lacks "
+            "the part that comes from x itself.",
+            "x 被当成了常数，只对 out 求了导：二阶导数少了来自 x 本身的部分。",
+        ),
+        Text(
+            "Where does x stop being a tensor in your rule?",
+            "在你的规则里，x 从哪里开始不再是张量？",
+        ),
+    ),
+    Mutant(
+        "second.weights-constant",
+        f"""
+{LOGSUMEXP}
+    weights = np.exp(np.asarray(x) - np.expand_dims(np.asarray(out), axis))
+    return np.expand_dims(g, axis) * weights
+""",
+        Text(
+            "The softmax weights are an array, made in the forward or from arrays: when x changes, "
+            "the "
+            "recorded rule does not see that they change too.",
+            "softmax 权重是数组，来自前向或由数组算出：x 变化时，记录下来的规则看不到权重也在变。",
+        ),
+        Text(
+            "Compute the weights in the rule, from the x and out that it is given.",
+            "在规则里用给它的 x 和 out 计算权重。",
+        ),
+    ),
+    Mutant(
+        "second.no-such-function",
+        """
+def tanh_gradient(g, x):
+    return g / np.cosh(x) ** 2
+""",
+        Text(
+            "1 / cosh² is right for arrays, but the engine has no cosh, so it cannot be "
+            "differentiated "
+            "again.",
+            "1 / cosh² 对数组是对的，但引擎里没有 cosh，无法再次求导。",
+        ),
+        Text(
+            "The result of tanh is there already: what is 1 / cosh² in terms of it?",
+            "tanh 的结果已经有了：1 / cosh² 用它怎样表示？",
+        ),
+    ),
+    Mutant(
+        "second.in-place",
+        f"""
+{TANH}
+    g *= 1 - out * out
+    return g
+
+
+{LOGSUMEXP}
+    weights = np.exp(x - np.expand_dims(out, axis)) * np.expand_dims(g, axis)
+    g *= 0
+    return weights
+""",
+        Text(
+            "The rule writes into the upstream gradient, which others still need.",
+            "规则改写了上游梯度，而别处还要用它。",
+        ),
+        Text(
+            "Write a product, g * ..., in place of g *= ...",
+            "写成乘积 g * …，不要写 g *= …",
+        ),
+    ),
+    Mutant(
+        "second.input-for-output",
+        """
+def tanh_gradient(g, x):
+    return g * (1 - x * x)
+""",
+        Text(
+            "1 − x² has the input where the output belongs: the derivative of tanh is 1 − "
+            "tanh(x)².",
+            "1 − x² 用的是输入，而应当用输出：tanh 的导数是 1 − tanh(x)²。",
+        ),
+        Text(
+            "What a rule is given goes by the name of its parameter: ask for out.",
+            "规则得到什么由参数名决定：要的是 out。",
+        ),
+    ),
+    Mutant(
+        "second.square-missing",
+        f"""
+{TANH}
+    return g * (1 - out)
+""",
+        Text(
+            "The derivative of tanh is 1 − out², and here stands 1 − out.",
+            "tanh 的导数是 1 − out²，这里写成了 1 − out。",
+        ),
+        Text(
+            "At a large negative x the curve is flat. Is 1 − out 0 there?",
+            "x 是很大的负数时曲线是平的。那里 1 − out 等于 0 吗？",
+        ),
+    ),
+    Mutant(
+        "second.sigmoid",
+        f"""
+{TANH}
+    return g * out * (1 - out)
+""",
+        Text(
+            "out (1 − out) is the derivative of the sigmoid, not of tanh.",
+            "out (1 − out) 是 sigmoid 的导数，不是 tanh 的。",
+        ),
+        Text(
+            "At x = 0 the slope of tanh is 1. What does the rule give there?",
+            "x = 0 处 tanh 的斜率是 1。规则在那里给出多少？",
+        ),
+    ),
+    Mutant(
+        "second.not-normalised",
+        f"""
+{LOGSUMEXP}
+    top = x.max(axis=axis, keepdims=True)
+    return np.expand_dims(g, axis) * np.exp(x - top)
+""",
+        Text(
+            "The weights are not divided by their sum: the logarithm's derivative 1 / Σ is "
+            "missing.",
+            "权重没有除以总和：缺少对数的导数 1 / Σ。",
+        ),
+        Text(
+            "The gradient of logsumexp along the axis sums to g; check one row.",
+            "logsumexp 的梯度沿该轴之和等于 g；拿一行验算一下。",
+        ),
+    ),
+    Mutant(
+        "second.one-sum-for-all",
+        f"""
+{LOGSUMEXP}
+    weights = np.exp(x - x.max())
+    return np.expand_dims(g, axis) * weights / weights.sum()
+""",
+        Text(
+            "The weights are divided by the sum of all entries; each row has a sum of its own.",
+            "权重除以了所有元素的总和；每一行各有自己的和。",
+        ),
+        Text(
+            "Sum along the axis only, and keep it so that the division broadcasts.",
+            "只沿该轴求和，并保留该轴以便相除时广播。",
+        ),
+    ),
+    Mutant(
+        "second.weights-missing",
+        f"""
+{LOGSUMEXP}
+    return np.expand_dims(g, axis) + 0 * x
+""",
+        Text(
+            "Every entry gets the whole of g, as if the op were a plain sum: the softmax weights "
+            "are "
+            "missing.",
+            "每个元素都得到了完整的 g，仿佛这只是求和：缺少 softmax 权重。",
+        ),
+        Text(
+            "By how much does log Σ exp(x) grow when one small entry grows?",
+            "一个很小的元素增大时，log Σ exp(x) 会增加多少？",
+        ),
+    ),
+    Mutant(
+        "second.overflow",
+        f"""
+{LOGSUMEXP}
+    weights = np.exp(x)
+    return np.expand_dims(g, axis) * weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "exp(x) overflows for large entries, and ∞ / ∞ is NaN.",
+            "元素很大时 exp(x) 会溢出，而 ∞ / ∞ 是 NaN。",
+        ),
+        Text(
+            "Take the logarithm of the sum off before the exponential: it is there, as out.",
+            "先减去总和的对数再取指数：它就是 out。",
+        ),
+    ),
+    Mutant(
+        "second.forward-overflow",
+        """
+def logsumexp(x, axis=-1):
+    return np.log(np.exp(x).sum(axis=axis))
+""",
+        Text(
+            "The forward overflows for large entries: exp(1000) is ∞.",
+            "元素很大时前向会溢出：exp(1000) 是 ∞。",
+        ),
+        Text(
+            "Take the largest entry off before the exponential, and add it after the logarithm.",
+            "先减去最大的元素再取指数，取对数之后再加回来。",
+        ),
+    ),
+    Mutant(
+        "second.shift-not-undone",
+        """
+def logsumexp(x, axis=-1):
+    return np.log(np.exp(x - x.max(axis=axis, keepdims=True)).sum(axis=axis))
+""",
+        Text(
+            "The largest entry was taken off before the exponential and not added after the "
+            "logarithm.",
+            "取指数之前减去了最大的元素，取对数之后却没有加回来。",
+        ),
+        Text(
+            "Of a single entry, log Σ exp(x) is that entry.",
+            "只有一个元素时，log Σ exp(x) 就是它本身。",
+        ),
+    ),
+]

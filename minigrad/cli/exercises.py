@@ -1,0 +1,359 @@
+"""`minigrad exercises`: copy the coursework out, check it, get hints, see how far one has come.
+
+What an exercise is and who decides is told in `minigrad.coursework`; here its verdicts become lines
+on the terminal, reports and exit statuses.
+"""
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text as Styled
+
+from minigrad.cli import Language, LanguageOption, fail, printable
+from minigrad.cli.notebooks import NotebookError, write_notebooks
+from minigrad.coursework.exercise import Exercise, all_exercises
+from minigrad.coursework.grading import (
+    ERROR,
+    FAILED,
+    NOT_ATTEMPTED,
+    PASSED,
+    Verdict,
+    grade,
+    verify,
+)
+from minigrad.coursework.reports import FORMATS, message_of
+from minigrad.coursework.values import Text
+from minigrad.coursework.workbench import (
+    NoExercisesError,
+    file_of,
+    last_verdict,
+    named,
+    note,
+    note_hint,
+    read_progress,
+    reset,
+    shipped,
+    start,
+)
+from minigrad.files import write_whole
+
+exercises = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Exercises that say which mistake you made.",
+)
+
+
+class Format(StrEnum):
+    """A format of reports."""
+
+    JUNIT = "junit"
+    GRADESCOPE = "gradescope"
+    CLASSROOM = "classroom"
+    JSON = "json"
+
+
+WORDS = {
+    "copied": Text(
+        "{count} exercises are in {folder}. Begin with {first}/README.md; this checks your work:",
+        "{count} 个练习已放入 {folder}。请先阅读 {first}/README.zh-CN.md，写好后用下面的命令检查：",
+    ),
+    PASSED: Text("solved", "已完成"),
+    FAILED: Text("not yet right", "还不对"),
+    ERROR: Text("could not be checked", "无法检查"),
+    NOT_ATTEMPTED: Text("not written yet", "尚未编写"),
+    "unchecked": Text("not checked yet", "尚未检查"),
+    "hint": Text("A hint: minigrad exercises hint {}", "需要提示：minigrad exercises hint {}"),
+    "next": Text("On to the next: {}", "下一个：{}"),
+    "all": Text("All of it is solved.", "全部完成。"),
+    "unknown": Text(
+        "The mistake is none of those that are known here.", "这个错误不在已知的错误之列。"
+    ),
+    "first": Text(
+        "Check it first: minigrad exercises check {}", "请先检查：minigrad exercises check {}"
+    ),
+    "solved": Text(
+        "This one is solved; there is nothing to hint at.", "这个练习已完成，无需提示。"
+    ),
+    "last": Text("That was the last hint.", "这是最后一条提示。"),
+    "not run": Text("{} more checks come after it.", "后面还有 {} 项检查。"),
+    "again": Text("The stub is there again.", "练习已恢复原样。"),
+    "kept": Text("What you wrote is kept as {}.", "你写的内容保存为 {}。"),
+    "watching": Text(
+        "Watching {}. It is checked whenever you save it; Ctrl-C ends this.",
+        "正在监视 {}，每次保存后都会检查；按 Ctrl-C 结束。",
+    ),
+}
+
+Folder = Annotated[
+    Path, typer.Option("--dir", metavar="DIR", help="The folder with your exercises.")
+]
+Which = Annotated[str, typer.Argument(metavar="N", help="Its number or name, or all of them: all.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Draws the numbers; repeats a check.")]
+
+
+@exercises.command("start")
+def _start(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where they shall be.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Begin again; what you wrote is kept beside it.")
+    ] = False,
+    notebooks: Annotated[
+        bool, typer.Option("--notebooks", help="Write each as a Jupyter notebook too.")
+    ] = False,
+    *,
+    language: LanguageOption,
+) -> None:
+    """Copy the stubs and their pages into a folder of yours."""
+    known = _known()
+    try:
+        start(folder, known, force=force)
+        if notebooks:
+            write_notebooks(folder, known, language)
+    except (OSError, NotebookError) as error:
+        fail(str(error))
+    said = WORDS["copied"].of(language)
+    typer.echo(said.format(count=len(known), folder=folder, first=known[0].name))
+    typer.echo(f"cd {folder} && minigrad exercises check {known[0].number}")
+
+
+@exercises.command("list")
+def _list(folder: Folder = Path(), *, language: LanguageOption) -> None:
+    """Show the exercises, and how far you have come."""
+    progress = read_progress(folder)
+    table = Table.grid(padding=(0, 2))
+    for exercise in _known():
+        verdict = last_verdict(progress, exercise.name)
+        status = verdict.status if verdict else "unchecked"
+        style = {PASSED: "green", FAILED: "red", ERROR: "red"}.get(status, "dim")
+        table.add_row(
+            exercise.name,
+            exercise.title.of(language),
+            Styled(WORDS[status].of(language), style=style),
+        )
+    Console(highlight=False).print(table)
+
+
+@exercises.command("check")
+def _check(
+    which: Which,
+    folder: Folder = Path(),
+    seed: Seed = 0,
+    report: Annotated[
+        Format | None, typer.Option("--report", help="Write a report instead of lines.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="For the report.")
+    ] = None,
+    *,
+    language: LanguageOption,
+) -> None:
+    """Check what you wrote. The exit status is 1 if a check failed, 2 if it could not be run."""
+    if output is not None and report is None:
+        fail("-o FILE is for a report; add --report")
+    verdicts: list[Verdict] = []
+    for exercise in _named(which):
+        verdict = _grade(exercise, folder, seed, alone=which != "all")
+        if verdict is None:
+            continue
+        verdicts.append(verdict)
+        if report is None:
+            show(verdict, language)
+        elif output is not None:  # again after each, so that nothing is lost
+            write_whole(output, FORMATS[report](verdicts, language).encode())
+    if report is not None and output is None:
+        typer.echo(FORMATS[report](verdicts, language))
+    raise typer.Exit(_status(verdicts))
+
+
+def check(which: str, *, folder: Path | str = ".", language: str = "en") -> None:
+    """The same from a notebook: check the exercise in this folder and print the verdict."""
+    for exercise in named(which, shipped()):
+        verdict = grade(exercise, file_of(Path(folder), exercise))
+        show(verdict, Language(language))
+
+
+def _grade(exercise: Exercise, folder: Path, seed: int, *, alone: bool) -> Verdict | None:
+    try:
+        file = file_of(folder, exercise)
+    except NoExercisesError as error:
+        if alone:
+            fail(str(error))
+        return None
+    verdict = grade(exercise, file, seed=seed)
+    with suppress(OSError):  # a folder that cannot be written to can be checked all the same
+        note(folder, verdict)
+    return verdict
+
+
+def _status(verdicts: Sequence[Verdict]) -> int:
+    statuses = {verdict.status for verdict in verdicts}
+    return 2 if ERROR in statuses or not verdicts else int(statuses != {PASSED})
+
+
+def show(verdict: Verdict, language: Language) -> None:
+    """One line for each check, and then the message that matters."""
+    console = Console(highlight=False, soft_wrap=True)
+    number = verdict.exercise.partition("-")[0].lstrip("0")
+    console.print(Styled(f"{number}  {verdict.title.of(language)}", style="bold"))
+    skipped = 0
+    for outcome in verdict.outcomes:
+        if outcome.status == PASSED:
+            console.print(Styled(f"   ✓ {outcome.title.of(language)}", style="green"))
+        elif outcome.status in (FAILED, ERROR):
+            console.print(Styled(f"   ✗ {outcome.title.of(language)}", style="red"))
+        else:
+            skipped += 1
+    if verdict.status == PASSED:
+        console.print(f"   {WORDS[PASSED].of(language)}")
+        return
+    if skipped and verdict.status != NOT_ATTEMPTED:
+        console.print(Styled(f"   {WORDS['not run'].of(language).format(skipped)}", style="dim"))
+    for line in message_of(verdict, language).splitlines():
+        console.print(f"   {printable(line)}", markup=False)
+    printed = verdict.printed.splitlines() if verdict.status != NOT_ATTEMPTED else []
+    for line in printed[:8]:
+        console.print(Styled(f"   │ {printable(line)}", style="dim"))
+    console.print(Styled(f"   {WORDS['hint'].of(language).format(number)}", style="dim"))
+
+
+@exercises.command("watch")
+def _watch(
+    which: Which, folder: Folder = Path(), seed: Seed = 0, *, language: LanguageOption
+) -> None:
+    """Check an exercise again whenever you save it. It never goes on by itself."""
+    (exercise, *more) = _named(which)
+    if more:
+        fail("watch takes one exercise at a time")
+    try:
+        file = file_of(folder, exercise)
+    except NoExercisesError as error:
+        fail(str(error))
+    typer.echo(WORDS["watching"].of(language).format(file))
+    seen = None
+    try:
+        while True:
+            changed = file.stat().st_mtime_ns if file.exists() else None
+            if changed is not None and changed != seen:
+                seen = changed
+                verdict = _grade(exercise, folder, seed, alone=True)
+                assert verdict is not None
+                show(verdict, language)
+            time.sleep(0.3)
+    except KeyboardInterrupt:
+        raise typer.Exit(0) from None
+
+
+@exercises.command("hint")
+def _hint(
+    which: Which,
+    folder: Folder = Path(),
+    level: Annotated[
+        int | None,
+        typer.Option(
+            "--level", min=1, max=4, help="1 what, 2 where, 3 which mistake, 4 an example."
+        ),
+    ] = None,
+    *,
+    language: LanguageOption,
+) -> None:
+    """Give the next hint on the last check: what, where, which mistake, a worked example."""
+    (exercise, *more) = _named(which)
+    if more:
+        fail("hint takes one exercise at a time")
+    progress = read_progress(folder)
+    verdict = last_verdict(progress, exercise.name)
+    if verdict is None:
+        fail(WORDS["first"].of(language).format(exercise.number), status=1)
+    if verdict.status == PASSED:
+        typer.echo(WORDS["solved"].of(language))
+        return
+    given = level or min(int(progress[exercise.name].get("hint", 0)) + 1, 4)
+    typer.echo(f"{given}/4  {hint_of(exercise, verdict, given, language)}")
+    if given == 4:
+        typer.echo(WORDS["last"].of(language))
+    with suppress(OSError):
+        note_hint(folder, exercise, given)
+
+
+def hint_of(exercise: Exercise, verdict: Verdict, level: int, language: str) -> str:
+    """A hint: what is not right, where, which mistake it is, or a worked example."""
+    bad = verdict.failed
+    if level == 1 or (bad is None and level < 4):
+        what = bad.title.of(language) if bad else verdict.title.of(language)
+        status = FAILED if bad else NOT_ATTEMPTED
+        return f"{WORDS[status].of(language)}: {what}"
+    if level == 2 and bad is not None:
+        return printable(bad.message.of(language))
+    if level == 3:
+        if not verdict.diagnosis:
+            return WORDS["unknown"].of(language)
+        return f"{verdict.says.of(language)} {verdict.hint.of(language)}"
+    if exercise.worked is None:
+        return (exercise.folder / "README.md").read_text(encoding="utf-8")
+    return exercise.worked(exercise.solution(), language)
+
+
+@exercises.command("reset")
+def _reset(which: Which, folder: Folder = Path(), *, language: LanguageOption) -> None:
+    """Write the stub again; what you wrote is kept beside it."""
+    for exercise in _named(which):
+        try:
+            kept = reset(folder, exercise)
+        except OSError as error:
+            fail(str(error))
+        typer.echo(f"{exercise.name}: {WORDS['again'].of(language)}")
+        if kept is not None:
+            typer.echo(WORDS["kept"].of(language).format(kept))
+
+
+@exercises.command("verify")
+def _verify(
+    which: Which = "all",
+    exercises_in: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="DIR", help="Exercises of your own, not those that come along."
+        ),
+    ] = None,
+) -> None:
+    """For authors: the reference passes, the stub fails, each mistake fails under its own name."""
+    try:
+        known = all_exercises(exercises_in) if exercises_in else _known()
+        chosen = named(which, known)
+    except (NoExercisesError, ValueError) as error:
+        fail(str(error))
+    bad = 0
+    for exercise in chosen:
+        problems = verify(exercise)
+        bad += bool(problems)
+        said = "WRONG" if problems else "ok"
+        typer.echo(f"{exercise.name}: {len(exercise.mutants)} mistakes, {said}")
+        for problem in problems:
+            typer.echo(f"  {printable(problem)}")
+    total = sum(len(exercise.mutants) for exercise in chosen)
+    typer.echo(
+        f"{len(chosen) - bad} of {len(chosen)} exercises are right; {total} mistakes have names."
+    )
+    raise typer.Exit(int(bad > 0))
+
+
+def _known() -> list[Exercise]:
+    try:
+        return shipped()
+    except NoExercisesError as error:
+        fail(str(error))
+
+
+def _named(which: str) -> list[Exercise]:
+    try:
+        return named(which, _known())
+    except NoExercisesError as error:
+        fail(str(error))

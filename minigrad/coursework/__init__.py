@@ -1,0 +1,36 @@
+"""Exercises that say which mistake you made: what they are made of, and who decides.
+
+`exercise` says what an exercise is, `layers` has the checks that every op goes through, `runner`
+observes a student's file in a process of its own, and `grading` reaches the verdict.
+"""
+
+from minigrad.coursework.exercise import (
+    Check,
+    Exercise,
+    Failure,
+    Mutant,
+    Observation,
+    all_exercises,
+    as_the_reference,
+    load,
+)
+from minigrad.coursework.grading import Outcome, Verdict, grade, verify
+from minigrad.coursework.layers import op_checks
+from minigrad.coursework.values import Text
+
+__all__ = [
+    "Check",
+    "Exercise",
+    "Failure",
+    "Mutant",
+    "Observation",
+    "Outcome",
+    "Text",
+    "Verdict",
+    "all_exercises",
+    "as_the_reference",
+    "grade",
+    "load",
+    "op_checks",
+    "verify",
+]

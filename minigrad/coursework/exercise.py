@@ -1,0 +1,180 @@
+"""An exercise: what a student writes, how it is looked at, and which mistakes are known.
+
+A folder holds it: `exercise.py` with the stub, `checks.py` which defines `EXERCISE`, `mutants.py`
+which defines `MUTANTS`, and a page in each language. The reference lies apart, in the folder
+`solutions` beside the exercises, under the same name.
+
+A check only observes: it calls the student's functions and returns what came, by name. The same
+observations are made of the reference and of every known mistake, and comparing them decides.
+"""
+
+from __future__ import annotations
+
+import runpy
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad.coursework.values import Text, difference
+
+Observation = dict[str, Any]
+"""What was seen, by name: arrays, numbers. Names that begin with # are context, not compared."""
+
+Observe = Callable[[Any, np.random.Generator], Observation]
+
+
+class Failure(NamedTuple):
+    """Why a check failed: what was looked at, and what is wrong with it."""
+
+    key: str
+    what: Text
+
+
+def as_the_reference(observed: Observation, right: Observation) -> Failure | None:
+    """Everything that was observed must be what the reference gives."""
+    for key, value in right.items():
+        if key.startswith("#"):
+            continue
+        if key not in observed:
+            return Failure(key, Text(f"{key}: nothing came", f"{key}：什么也没有得到"))
+        if problem := difference(observed[key], value):
+            return Failure(key, Text(f"{key}: {problem.en}", f"{key}：{problem.zh}"))
+    return None
+
+
+class Check(NamedTuple):
+    """One thing that is looked at.
+
+    Args:
+        name: stable, for reports.
+        title: what it says of a right answer.
+        observe: called with the student's module and a generator; runs in the student's process.
+        judge: of what was observed and of what the reference gives; None if all is well.
+        gradients: whether what is observed are gradients, to which mistakes have names.
+        backward: whether it looks at nothing but the backward, so that what explains the gradients
+            explains it too.
+    """
+
+    name: str
+    title: Text
+    observe: Observe
+    judge: Callable[[Observation, Observation], Failure | None] = as_the_reference
+    gradients: bool = False
+    backward: bool = False
+
+
+class Mutant(NamedTuple):
+    """A classic mistake: its id, code that puts it into the reference, and what to tell."""
+
+    id: str
+    code: str
+    says: Text
+    hint: Text
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What there is of one exercise. `checks.py` gives the first fields, `load` the others.
+
+    Args:
+        title: in both languages.
+        checks: in the order in which they are reported; the first that fails ends it.
+        seeds: how many times each check observes.
+        seconds: how long one observation may take.
+        worked: returns a worked example in a language, computed by the reference.
+    """
+
+    title: Text
+    checks: Sequence[Check]
+    seeds: int = 3
+    seconds: float = 10.0
+    worked: Callable[[Any, str], str] | None = None
+    folder: Path = Path()
+    mutants: Sequence[Mutant] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The name of its folder, such as 08-softmax."""
+        return self.folder.name
+
+    @property
+    def number(self) -> int:
+        """Its place on the ladder."""
+        return int(self.name.partition("-")[0])
+
+    @property
+    def reference(self) -> Path:
+        """The file with the solution."""
+        return self.folder.parent / "solutions" / f"{self.name}.py"
+
+    def solution(self, mistake: Mutant | None = None) -> Any:
+        """The names that the reference defines, or with a mistake put into it."""
+        code = self.reference.read_text(encoding="utf-8")
+        if mistake is not None:
+            code += f"\n\n{mistake.code}\n"
+        return module_of(code, str(self.reference))
+
+
+class Seen(NamedTuple):
+    """One observation: of which check and seed, what was observed or with which error it ended."""
+
+    check: str
+    offset: int
+    observed: Observation | None
+    error: BaseException | None
+    seconds: float
+
+
+def observations(exercise: Exercise, module: Any, seed: int) -> Iterator[Seen]:
+    """What all checks observe of a module, one after the other, each with its seeds."""
+    for check in exercise.checks:
+        for offset in range(exercise.seeds):
+            start = time.perf_counter()
+            observed, error = None, None
+            try:
+                observed = check.observe(module, np.random.default_rng([seed, offset]))
+            except BaseException as raised:  # SystemExit too
+                error = raised
+            yield Seen(check.name, offset, observed, error, time.perf_counter() - start)
+
+
+def module_of(code: str, file: str) -> Any:
+    """What a file defines. Errors: whatever it raises."""
+    names: dict[str, Any] = {"__name__": "exercise", "__file__": file}
+    exec(compile(code, file, "exec"), names)
+    return _Module(**names)
+
+
+class _Module(SimpleNamespace):
+    """What a file defines, with a plain word for what it does not."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"{name} is not defined")
+
+
+def load(folder: Path) -> Exercise:
+    """Read an exercise. Errors: `ValueError` for a folder that holds none, or only half of one."""
+    missing = [n for n in ("checks.py", "exercise.py", "mutants.py") if not (folder / n).is_file()]
+    if missing:
+        raise ValueError(f"{folder} is no exercise: {', '.join(missing)} missing")
+    found = runpy.run_path(str(folder / "checks.py")).get("EXERCISE")
+    mutants = runpy.run_path(str(folder / "mutants.py")).get("MUTANTS")
+    if not isinstance(found, Exercise) or not isinstance(mutants, Sequence):
+        raise ValueError(f"{folder}: checks.py defines EXERCISE, and mutants.py MUTANTS")
+    exercise = replace(found, folder=folder, mutants=tuple(mutants))
+    names = [check.name for check in exercise.checks]
+    if len(names) != len(set(names)):
+        raise ValueError(f"{folder}: two checks have one name; op_checks takes name= for several")
+    if not exercise.reference.is_file():
+        raise ValueError(f"{folder} has no reference; it belongs into {exercise.reference}")
+    return exercise
+
+
+def all_exercises(folder: Path) -> list[Exercise]:
+    """Those in a folder, in the order of their numbers."""
+    return [load(path) for path in sorted(folder.glob("[0-9][0-9]-*")) if path.is_dir()]

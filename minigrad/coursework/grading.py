@@ -1,0 +1,461 @@
+"""The verdict: what was observed of a student's file is held against the reference and the known
+mistakes. It is reached in our own process, from values alone.
+
+Checks stand in layers, and the first that fails ends it: one mistake, one message.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad.check.diagnosis import CLOSE, Diagnosis, Occasion, diagnose
+from minigrad.coursework.exercise import (
+    Check,
+    Exercise,
+    Failure,
+    Mutant,
+    Observation,
+    module_of,
+)
+from minigrad.coursework.runner import Run, observe_here, run
+from minigrad.coursework.values import Foreign, Text, decode_all, encode_all
+
+NOTHING = Text("", "")
+PASSED, FAILED, SKIPPED, ERROR = "passed", "failed", "skipped", "error"
+NOT_ATTEMPTED = "not attempted"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one check."""
+
+    name: str
+    title: Text
+    status: str
+    message: Text = NOTHING
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of one exercise: `status` is passed, failed, not attempted or error.
+
+    `diagnosis` is the id of the mistake, empty if none was recognised; `says` and `hint` tell it.
+    """
+
+    exercise: str
+    title: Text
+    status: str
+    outcomes: Sequence[Outcome]
+    diagnosis: str = ""
+    says: Text = NOTHING
+    hint: Text = NOTHING
+    line: int | None = None
+    printed: str = ""
+    seed: int = 0
+
+    @property
+    def score(self) -> float:
+        """The part of the checks that passed."""
+        passed = sum(outcome.status == PASSED for outcome in self.outcomes)
+        return passed / max(len(self.outcomes), 1)
+
+    @property
+    def failed(self) -> Outcome | None:
+        """The check that ended it."""
+        bad = [outcome for outcome in self.outcomes if outcome.status in (FAILED, ERROR)]
+        return bad[0] if bad else None
+
+
+def grade(exercise: Exercise, file: Path, *, seed: int = 0) -> Verdict:
+    """Check a student's file. Errors in it become a verdict, and are never raised."""
+    return judge(exercise, run(exercise, file, seed=seed), seed=seed)
+
+
+def judge(exercise: Exercise, found: Run, *, seed: int = 0) -> Verdict:
+    """The verdict on what was observed."""
+    outcomes: list[Outcome] = []
+    failure: tuple[Check, Failure | None, Mapping[str, Any]] | None = None
+    for check in exercise.checks:
+        seconds = round(found.seconds.get(check.name, 0.0), 4)
+        if failure is not None:
+            outcomes.append(Outcome(check.name, check.title, SKIPPED, seconds=seconds))
+            continue
+        bad, error = _failure(exercise, check, found, seed)
+        if bad is None:
+            outcomes.append(Outcome(check.name, check.title, PASSED, seconds=seconds))
+            continue
+        failure = check, bad, error
+        outcomes.append(Outcome(check.name, check.title, FAILED, bad.what, seconds))
+    status = PASSED if failure is None else FAILED
+    told = Told("", NOTHING, NOTHING)
+    line = None
+    if failure is not None:
+        check, _, error = failure
+        line = error.get("line")
+        begun = sum(outcome.status == PASSED for outcome in outcomes) > 1  # beyond the signature
+        if error.get("kind") == "NotImplementedError" and not begun:
+            status = NOT_ATTEMPTED
+            outcomes = [Outcome(o.name, o.title, SKIPPED) for o in outcomes]
+        elif found.ended.startswith("harness"):
+            status = ERROR
+        else:
+            told = explain(exercise, check, found, seed) or told
+    return Verdict(
+        exercise.name,
+        exercise.title,
+        status,
+        tuple(outcomes),
+        *told,
+        line,
+        found.printed,
+        seed,
+    )
+
+
+def _failure(
+    exercise: Exercise, check: Check, found: Run, seed: int
+) -> tuple[Failure | None, Mapping[str, Any]]:
+    """What is wrong in a check, on the first seed that shows it, and the error if there was one."""
+    if found.loading is not None:
+        return Failure("", _raised(found.loading, "loading")), found.loading
+    for offset in range(exercise.seeds):
+        key = check.name, offset
+        if key in found.errors:
+            return Failure("", _raised(found.errors[key], check.name)), found.errors[key]
+        if key not in found.observed:
+            return Failure("", _ended(found.ended, exercise)), {}
+        right = observed_of(exercise, None, check, seed, offset)
+        try:
+            bad = check.judge(found.observed[key], right)
+        except (KeyError, ValueError, TypeError) as error:  # of what no honest run observes
+            bad = Failure(
+                "", Text(f"what came cannot be judged: {error}", f"无法判断结果：{error}")
+            )
+        if bad is not None:
+            return bad, {}
+    return None, {}
+
+
+def _raised(error: Mapping[str, Any], where: str) -> Text:
+    line = error.get("line")
+    en = f"line {line}: " if line else ""
+    zh = f"第 {line} 行：" if line else ""
+    text = f"{error.get('kind')}: {error.get('text')}"
+    if error.get("kind") == "NotImplementedError":
+        return Text(f"{en}not written yet", f"{zh}尚未编写")
+    if error.get("kind") in ("SystemExit", "KeyboardInterrupt"):
+        return Text(f"{en}it ends the program ({text})", f"{zh}它结束了程序（{text}）")
+    return Text(f"{en}{text}", f"{zh}{text}")
+
+
+def _ended(why: str, exercise: Exercise) -> Text:
+    if why == "time":
+        n = f"{exercise.seconds:g}"
+        return Text(
+            f"it was not through after {n} seconds: is there a loop without an end?",
+            f"{n} 秒后仍未结束：是否有无限循环？",
+        )
+    if why == "output":
+        return Text("it prints without end", "输出没有止境")
+    if why.startswith("exit"):
+        code = why.partition(" ")[2]
+        return Text(
+            f"the program ended before the checks were through (exit status {code})",
+            f"检查尚未完成，程序就结束了（退出状态 {code}）",
+        )
+    return Text(f"the check could not be run ({why})", f"检查无法进行（{why}）")
+
+
+# -------------------------------------------------------------------------------------- explaining
+
+
+class Told(NamedTuple):
+    """A mistake by its id, with what is said of it."""
+
+    id: str
+    says: Text
+    hint: Text
+
+
+UNTELLING = (
+    *("NameError", "UnboundLocalError", "AttributeError"),
+    *("ImportError", "ModuleNotFoundError", "SyntaxError"),
+)
+"""Errors that any slip of the pen ends with, so that they name no mistake."""
+
+_solutions: dict[tuple[Path, str], Any] = {}
+_observed: dict[tuple[Path, str, str, int, int], Observation] = {}
+MOST = 20_000
+"""Observations of references and mistakes that are kept."""
+
+
+def solution_of(exercise: Exercise, mistake: Mutant | None) -> Any:
+    """The reference's names, or a mistake's, made once."""
+    key = exercise.reference, mistake.code if mistake else ""
+    if key not in _solutions:
+        _solutions[key] = exercise.solution(mistake)
+    return _solutions[key]
+
+
+def observed_of(
+    exercise: Exercise, mistake: Mutant | None, check: Check, seed: int, offset: int
+) -> Observation:
+    """What a check observes of the reference or of a known mistake, be it an error."""
+    key = exercise.reference, mistake.code if mistake else "", check.name, seed, offset
+    if key not in _observed:
+        if len(_observed) > MOST:
+            _observed.clear()
+        _observed[key] = _observe(solution_of(exercise, mistake), check, seed, offset, mistake)
+    return _observed[key]
+
+
+def _observe(
+    solution: Any, check: Check, seed: int, offset: int, mistake: Mutant | None
+) -> Observation:
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            found = check.observe(solution, np.random.default_rng([seed, offset]))
+    except Exception as error:
+        if mistake is None:
+            raise
+        return {"error": f"{type(error).__name__}: {error}"}
+    return decode_all(encode_all(found))
+
+
+def explain(exercise: Exercise, check: Check, found: Run, seed: int) -> Told | None:
+    """The mistake that explains what was observed; None if none does.
+
+    A known mistake must give what was observed in the check that failed and in all that look at
+    gradients, and be right wherever the student is right. Only then relations are tried.
+    """
+    passed = [c for c in exercise.checks if _passes(exercise, c, found, seed)]
+    others = [c for c in exercise.checks if c.gradients and c is not check]
+    alike = [
+        mistake
+        for mistake in exercise.mutants
+        if _gives(exercise, mistake, check, found, seed)
+        and all(_gives(exercise, mistake, c, found, seed, loosely=True) for c in others)
+        and all(_right(exercise, mistake, c, seed) for c in passed)
+    ]
+    if alike:
+        # Of several, the one that agrees in most of the other checks too.
+        agreed = [sum(_gives(exercise, m, c, found, seed) for c in exercise.checks) for m in alike]
+        mistake = alike[agreed.index(max(agreed))] if len(alike) > 1 else alike[0]
+        return Told(mistake.id, mistake.says, mistake.hint)
+    after = exercise.checks[list(exercise.checks).index(check) :]
+    looking = next((c for c in after if c.gradients), None)
+    if not (check.gradients or check.backward):
+        return None
+    told = _by_relations(exercise, looking, found, seed, passed) if looking else None
+    if told is None:
+        return None
+    for mistake in exercise.mutants:
+        if mistake.id == told.id:
+            return Told(mistake.id, mistake.says, mistake.hint)
+    says, hint = (Text(tell("en"), tell("zh")) for tell in (told.sentence, told.hint))
+    return Told(told.id, says, hint)
+
+
+def _passes(exercise: Exercise, check: Check, found: Run, seed: int) -> bool:
+    """Whether all that was observed in a check is right."""
+    return all(
+        (seen := found.observed.get((check.name, offset))) is not None
+        and _judged_right(exercise, check, seen, seed, offset)
+        for offset in range(exercise.seeds)
+    )
+
+
+_rights: dict[tuple[Path, str, str, int], bool] = {}
+
+
+def _right(exercise: Exercise, mistake: Mutant, check: Check, seed: int) -> bool:
+    """Whether a mistake does not show in a check."""
+    key = exercise.reference, mistake.code, check.name, seed
+    if key not in _rights:
+        if len(_rights) > MOST:
+            _rights.clear()
+        _rights[key] = all(
+            _judged_right(
+                exercise, check, observed_of(exercise, mistake, check, seed, offset), seed, offset
+            )
+            for offset in range(exercise.seeds)
+        )
+    return _rights[key]
+
+
+def _judged_right(
+    exercise: Exercise, check: Check, seen: Observation, seed: int, offset: int
+) -> bool:
+    if "error" in seen:
+        return False
+    try:
+        return check.judge(seen, observed_of(exercise, None, check, seed, offset)) is None
+    except (KeyError, ValueError, TypeError):
+        return False
+
+
+def _gives(
+    exercise: Exercise, mistake: Mutant, check: Check, found: Run, seed: int, loosely: bool = False
+) -> bool:
+    """Whether a mistake gives what was observed in a check; `loosely` where both came so far."""
+    for offset in range(exercise.seeds):
+        seen = _seen(found, check, offset)
+        made = observed_of(exercise, mistake, check, seed, offset)
+        if loosely and (seen is None or "error" in seen or "error" in made):
+            continue
+        if seen is None or not same(seen, made):
+            return False
+    return True
+
+
+def _seen(found: Run, check: Check, offset: int) -> Observation | None:
+    key = check.name, offset
+    error = found.errors.get(key)
+    if error is None:
+        return found.observed.get(key)
+    if error.get("kind") in UNTELLING:
+        return None
+    return {"error": f"{error.get('kind')}: {error.get('text')}"}
+
+
+def same(a: Observation, b: Observation) -> bool:
+    """Whether two observations are equal, to a millionth of the largest entry of each."""
+    names = {key for key in (*a, *b) if not key.startswith("#")}
+    return all(key in a and key in b and _same_value(a[key], b[key]) for key in names)
+
+
+def _same_value(a: Any, b: Any) -> bool:
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+        return repr(a) == repr(b) and isinstance(a, (Foreign, str)) and type(a) is type(b)
+    if a.shape != b.shape or a.dtype.kind == "c" or b.dtype.kind == "c":
+        return False
+    if (a.dtype.kind == "b") != (b.dtype.kind == "b"):
+        return False
+    x, y = a.astype(float), b.astype(float)
+    finite = np.isfinite(y)
+    if not np.array_equal(finite, np.isfinite(x)):
+        return False
+    size = float(np.abs(y[finite]).max(initial=0.0))
+    return bool(np.abs(x[finite] - y[finite]).max(initial=0.0) <= CLOSE * size)
+
+
+def _by_relations(
+    exercise: Exercise, check: Check, found: Run, seed: int, passed: Sequence[Check]
+) -> Diagnosis | None:
+    """The diagnosis of the first input whose gradient is wrong."""
+    known = [
+        m for m in exercise.mutants if all(_right(exercise, m, other, seed) for other in passed)
+    ]
+    by_input: dict[str, list[Occasion]] = {}
+    for offset in range(exercise.seeds):
+        seen = found.observed.get((check.name, offset))
+        if seen is None:
+            return None
+        right = observed_of(exercise, None, check, seed, offset)
+        wrong = {m.id: observed_of(exercise, m, check, seed, offset) for m in known}
+        for key in [key for key in right if not key.startswith("#")]:
+            occasion = _occasion(key, seen, right, wrong)
+            if occasion is None:
+                return None
+            by_input.setdefault(key.rpartition(": ")[2], []).append(occasion)
+    for occasions in by_input.values():
+        told = diagnose(occasions)
+        if told is not None:
+            return told
+    return None
+
+
+def _occasion(
+    key: str, seen: Observation, right: Observation, wrong: Mapping[str, Observation]
+) -> Occasion | None:
+    value = seen.get(key)
+    if not isinstance(value, np.ndarray) or value.dtype.kind == "c":
+        return None
+    call, _, own = key.rpartition(": ")
+    other = seen.get(f"#other {key}")
+    beside = [name for name in right if name.startswith(f"{call}: ") and not name.endswith(own)]
+    return Occasion(
+        right[key].astype(float),
+        value.astype(float),
+        other=other.astype(float) if isinstance(other, np.ndarray) else None,
+        ones=right.get(f"#ones {key}"),
+        constants=right.get(f"#constants {key}", {}),
+        others={name.rpartition(": ")[2]: right[name] for name in beside},
+        mistakes={
+            name: found[key].astype(float)
+            for name, found in wrong.items()
+            if isinstance(found.get(key), np.ndarray)
+            # At the other inputs it must be right, or as wrong as what was observed.
+            and all(
+                _same_value(found.get(place), right[place])
+                or _same_value(found.get(place), seen.get(place))
+                for place in beside
+            )
+        },
+    )
+
+
+# ----------------------------------------------------------------------------------- the author's
+
+
+def verify(exercise: Exercise, seeds: Sequence[int] = (0, 1, 2)) -> list[str]:
+    """What is wrong with an exercise itself; empty if it can be handed out.
+
+    The reference passes, the stub counts as not attempted, and every known mistake fails with its
+    own id, on every seed.
+    """
+    problems: list[str] = []
+    stub = exercise.folder / "exercise.py"
+    ids = [m.id for m in exercise.mutants]
+    problems += [f"the id {name} stands for two mistakes" for name in {*ids} if ids.count(name) > 1]
+    for seed in seeds:
+        found = _verdict_on(exercise, None, seed)
+        if found.status != PASSED:
+            problems.append(f"seed {seed}: the reference does not pass: {_why(found)}")
+        begun = module_of(stub.read_text(encoding="utf-8"), str(stub))
+        found = judge(exercise, observe_here(exercise, begun, str(stub), seed=seed), seed=seed)
+        if found.status != NOT_ATTEMPTED:
+            problems.append(f"seed {seed}: the stub is {found.status}: {_why(found)}")
+        for mutant in exercise.mutants:
+            slips = [
+                (check.name, made["error"])
+                for check in exercise.checks
+                if "error" in (made := observed_of(exercise, mutant, check, seed, 0))
+                and made["error"].startswith(("NameError", "UnboundLocalError", "ImportError"))
+            ]
+            if slips:
+                problems.append(f"{mutant.id} is a slip and no mistake: {slips[0]}")
+            found = _verdict_on(exercise, mutant, seed)
+            if found.status != FAILED or found.diagnosis != mutant.id:
+                told = found.diagnosis or "no diagnosis"
+                problems.append(
+                    f"seed {seed}: {mutant.id} is {found.status}, {told}: {_why(found)}"
+                )
+    return problems
+
+
+def _verdict_on(exercise: Exercise, mistake: Mutant | None, seed: int) -> Verdict:
+    """The verdict on the reference, or on a known mistake."""
+    found = Run()
+    for check in exercise.checks:
+        for offset in range(exercise.seeds):
+            seen = observed_of(exercise, mistake, check, seed, offset)
+            if "error" in seen:
+                kind, _, text = seen["error"].partition(": ")
+                found.errors[check.name, offset] = {"kind": kind, "text": text}
+            else:
+                found.observed[check.name, offset] = seen
+    return judge(exercise, found, seed=seed)
+
+
+def _why(verdict: Verdict) -> str:
+    bad = verdict.failed
+    return f"{bad.name}: {bad.message.en}" if bad else "nothing failed"

@@ -1,0 +1,258 @@
+"""The layers of checks that every op goes through: from its names to its gradients in a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad.check.registry import Case, cases_of
+from minigrad.coursework.exercise import Check, Failure, Observation
+from minigrad.coursework.values import Text, difference
+from minigrad.memory import Array
+from minigrad.primitive import Primitive
+from minigrad.rule import Rule
+from minigrad.tape import grad
+from minigrad.tensor import Tensor
+
+Rng = np.random.Generator
+Example = Callable[[Rng], Any]
+Constants = Callable[..., Mapping[str, float]]
+Pull = Callable[[Array], Any]
+
+
+def op_checks(
+    forward: str,
+    rules: Sequence[str | None],
+    cases: Example,
+    *,
+    constants: Constants | None = None,
+    name: str = "",
+) -> list[Check]:
+    """The checks of an op that a student writes in the engine's own form.
+
+    Args:
+        forward: the name of the function of arrays.
+        rules: the names of its gradient rules, one for each input, None for one without.
+        cases: calls to make, as the `example` of a primitive: shapes with different prime sides,
+            and one square.
+        constants: of the arguments and options of a call, numbers that can be forgotten, by name.
+            The lengths of the axes are known without.
+        name: goes before the names of the checks, where an exercise has several ops.
+    """
+    asked = _Asked(forward, rules, cases, constants)
+    checks = [
+        Check("signature", Text("the functions are there", "函数齐全"), asked.signature),
+        Check("values", Text("the forward values are right", "前向的值正确"), asked.values),
+        Check("untouched", Text("nothing is changed in place", "没有就地修改"), asked.kept, _kept),
+        Check(
+            "shapes",
+            Text("gradients have the inputs' shapes", "梯度与输入形状相同"),
+            asked.shapes,
+            _shaped,
+            backward=True,
+        ),
+        Check(
+            "linear",
+            Text("gradients are linear in the upstream", "梯度对上游是线性的"),
+            asked.linear,
+            _is_linear,
+            backward=True,
+        ),
+        Check(
+            "gradients",
+            Text("the gradients are right", "梯度正确"),
+            asked.gradients,
+            gradients=True,
+            backward=True,
+        ),
+        Check("graph", Text("they add up in a graph", "在计算图中正确累加"), asked.twice),
+    ]
+    if not name:
+        return checks
+    return [
+        check._replace(
+            name=f"{name} {check.name}",
+            title=Text(f"{name}: {check.title.en}", f"{name}：{check.title.zh}"),
+        )
+        for check in checks
+    ]
+
+
+class _Call(NamedTuple):
+    """A call that is made: what it is named, and of which op."""
+
+    name: str
+    op: Primitive
+    case: Case
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """An op that is asked for, and what each layer observes of it in a student's module."""
+
+    forward: str
+    rules: Sequence[str | None]
+    cases: Example
+    constants: Constants | None
+
+    def op_of(self, module: Any) -> Primitive:
+        found = [getattr(module, rule) if rule else None for rule in self.rules]
+        return Primitive(getattr(module, self.forward), found, example=self.cases)
+
+    def calls(self, module: Any, rng: Rng) -> Iterator[_Call]:
+        op = self.op_of(module)
+        for number, case in enumerate(cases_of(op, rng), 1):
+            yield _Call(f"[{number}] {self.forward}{_told(case)}", op, case)
+
+    def pulls(self, module: Any, rng: Rng) -> Iterator[tuple[str, Array, Pull, _Call]]:
+        """For each input of each call: its name, an upstream, and the rule as a function of one."""
+        for call in self.calls(module, rng):
+            upstream, node = _backward(call.case, rng)
+            for position in call.case.places:
+                name = f"{call.name}: ∂L/∂{call.op.input_names[position]}"
+                yield name, upstream, _pull(call.op, node, position), call
+
+    def signature(self, module: Any, rng: Rng) -> Observation:
+        self.op_of(module)
+        names = [self.forward, *[rule for rule in self.rules if rule]]
+        return {name: float(callable(getattr(module, name, None))) for name in names}
+
+    def values(self, module: Any, rng: Rng) -> Observation:
+        return {call.name: call.case(*call.case.arrays()) for call in self.calls(module, rng)}
+
+    def kept(self, module: Any, rng: Rng) -> Observation:
+        found: Observation = {}
+        for call in self.calls(module, rng):
+            before = [x.copy() for x in call.case.arrays()]
+            call.case(*call.case.arrays())
+            same = all(map(np.array_equal, call.case.arrays(), before))
+            found[f"{call.name}: an input"] = float(same)
+        for name, upstream, pull, _ in self.pulls(module, rng):
+            given, first = upstream.copy(), deepcopy(pull(upstream))
+            found[f"{name}: the upstream"] = float(np.array_equal(upstream, given))
+            found[f"{name}: what the rule was given"] = float(_alike(first, pull(given)))
+        return found
+
+    def shapes(self, module: Any, rng: Rng) -> Observation:
+        found: Observation = {}
+        for name, upstream, pull, _ in self.pulls(module, rng):
+            made = pull(upstream)
+            number = isinstance(made, (np.ndarray, np.generic, float, int))
+            found[name] = np.array(np.shape(made)) if number else made
+            if number:
+                found[f"{name}: its dtype"] = float(np.asarray(made).dtype.kind == "f")
+        return found
+
+    def linear(self, module: Any, rng: Rng) -> Observation:
+        found: Observation = {}
+        for name, g, pull, _ in self.pulls(module, rng):
+            h: Array = np.asarray(rng.normal(size=g.shape))
+            found[f"{name}, of g − 3h"] = np.array(pull(g - 3 * h), float)
+            apart = np.array(pull(g), float) - 3 * np.array(pull(h), float)
+            found[f"{name}, of g minus three times that of h"] = apart
+            found[f"{name}, of 0"] = np.array(pull(np.zeros_like(g)), float)
+        return found
+
+    def gradients(self, module: Any, rng: Rng) -> Observation:
+        found: Observation = {}
+        for name, upstream, pull, call in self.pulls(module, rng):
+            found[name] = pull(upstream)
+            found[f"#other {name}"] = pull(np.asarray(rng.normal(size=upstream.shape)))
+            found[f"#ones {name}"] = pull(np.ones_like(upstream))
+            found[f"#constants {name}"] = _numbers(call.case, call.op, self.constants)
+        return found
+
+    def twice(self, module: Any, rng: Rng) -> Observation:
+        found: Observation = {}
+        for name, op, case in self.calls(module, rng):
+            leaves = [Tensor(x, requires_grad=True) for x in case.arrays()]
+            out = case(*leaves) * 3.0 + case(*leaves)
+            made = grad(out, leaves, rng.normal(size=out.shape))
+            for position, x in zip(case.places, made, strict=True):
+                found[f"{name}, used twice: ∂L/∂{op.input_names[position]}"] = x.numpy()
+        return found
+
+
+def _told(case: Case) -> str:
+    shapes = ", ".join(str(np.shape(x)) if np.ndim(x) else repr(x) for x in case.args)
+    options = "".join(f", {name}={value!r:.30}" for name, value in case.options.items())
+    return f"({shapes}{options})"
+
+
+def _backward(case: Case, rng: Rng) -> tuple[Array, Any]:
+    """A random upstream for a recorded call, and the place of the call in the graph."""
+    out = case(*[Tensor(x, requires_grad=True) for x in case.arrays()])
+    return np.asarray(rng.normal(size=out.shape)), out._node
+
+
+def _pull(op: Primitive, node: Any, position: int) -> Pull:
+    """What the rule itself returns, before the engine fits it to its tensor."""
+    rule = op.rules[position]
+    assert isinstance(rule, Rule)
+    return lambda upstream: rule._run(np.asarray(upstream), node, position, None)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether a rule returned the same twice, be it numbers or not."""
+    numbers = all(isinstance(x, np.ndarray) and x.dtype.kind in "fc" for x in (a, b))
+    return bool(np.array_equal(a, b, equal_nan=True)) if numbers else repr(a) == repr(b)
+
+
+def _numbers(case: Case, op: Primitive, constants: Constants | None) -> dict[str, float]:
+    found = dict(constants(*case.args, **case.options)) if constants else {}
+    for name, x in zip(op.input_names, case.args, strict=False):
+        for axis, n in enumerate(np.shape(x)):
+            found.setdefault(f"the length of axis {axis} of {name}", float(n))
+    return found
+
+
+def _kept(observed: Observation, right: Observation) -> Failure | None:
+    for key in right:
+        if observed.get(key) is None or not np.all(observed[key] == 1.0):
+            en = f"{key} is changed in place: work on a copy, or write a new array"
+            return Failure(key, Text(en, f"{key} 被就地修改了：请在副本上计算，或写到新数组里"))
+    return None
+
+
+def _shaped(observed: Observation, right: Observation) -> Failure | None:
+    for key, shape in right.items():
+        found = observed.get(key)
+        if key.endswith(": its dtype"):
+            if found is not None and np.all(found == 1.0):
+                continue
+            en = f"{key} must be floating point: integers cut gradients off"
+            return Failure(key, Text(en, f"{key} 应为浮点型：整数会截断梯度"))
+        if isinstance(found, np.ndarray) and np.array_equal(found, shape):
+            continue
+        if not isinstance(found, np.ndarray):
+            problem = difference(found, 0.0) or Text("no gradient came", "没有得到梯度")
+            return Failure(key, Text(f"{key}: {problem.en}", f"{key}：{problem.zh}"))
+        has, wants = (tuple(int(n) for n in x) for x in (found, shape))
+        en = f"{key} has shape {has} in place of {wants}, that of its input"
+        return Failure(key, Text(en, f"{key} 的形状是 {has}，应与其输入相同：{wants}"))
+    return None
+
+
+def _is_linear(observed: Observation, right: Observation) -> Failure | None:
+    """b(g − 3h) = b(g) − 3 b(h), and b(0) = 0; needs no reference."""
+    for name in [key.removesuffix(", of 0") for key in right if key.endswith(", of 0")]:
+        both, apart, none = (
+            np.asarray(observed[f"{name}{end}"], float)
+            for end in (", of g − 3h", ", of g minus three times that of h", ", of 0")
+        )
+        size = max(float(np.abs(apart).max(initial=0.0)), 1e-9)
+        if none.any() or not np.abs(both - apart).max(initial=0.0) <= 1e-7 * size:
+            return Failure(
+                name,
+                Text(
+                    f"{name} is not linear in the upstream gradient: of 0 it must be 0, and of "
+                    "g − 3h what it is of g minus three times what it is of h",
+                    f"{name} 对上游梯度不是线性的：上游为 0 时应为 0，上游为 g − 3h 时应等于 "
+                    "g 的结果减去 h 的结果的三倍",
+                ),
+            )
+    return None

@@ -1,0 +1,168 @@
+"""Values that cross from the student's process to the grader's, and how they are compared.
+
+Nothing is unpickled: what comes back is JSON with the bytes of arrays in it, and whatever is no
+number arrives as a description. A value is right if it has the expected shape, is real and finite
+where it should be, and agrees to a billionth of the largest entry.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad.memory import Array, Variable
+
+RTOL = 1e-7
+"""Relative to the largest entry. Answers are computed in float64, by formulas that may differ."""
+
+LARGEST = 1 << 24
+"""Bytes of one array that are taken from a student's process."""
+
+
+class Text(NamedTuple):
+    """A sentence in both languages."""
+
+    en: str
+    zh: str
+
+    def of(self, language: str) -> str:
+        """The sentence in a language."""
+        return self.zh if language == "zh" else self.en
+
+
+class Foreign:
+    """What came back and is no array: None, a text, an object, an error."""
+
+    def __init__(self, kind: str, text: str = "") -> None:
+        self.kind = kind
+        self.text = text
+
+    def __repr__(self) -> str:
+        return f"{self.kind} {self.text}".strip()
+
+
+def encode(value: Any) -> Any:
+    """A value as JSON can hold it; its shape and dtype stay as they are.
+
+    >>> decode(encode(np.array([1.0, np.nan])))
+    array([ 1., nan])
+    """
+    if isinstance(value, Foreign):
+        return {"kind": value.kind, "text": value.text[:500]}
+    if isinstance(value, Variable):
+        return {"tensor": encode(value._data)}
+    if isinstance(value, (list, tuple)) and not all(isinstance(x, (int, float)) for x in value):
+        return {"kind": type(value).__name__, "text": f"of {len(value)}"}
+    if isinstance(value, (bool, int, float, complex, list, tuple, np.ndarray, np.generic)):
+        array = np.asarray(value)
+        if array.dtype.kind in "biufc" and array.nbytes <= LARGEST:
+            data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
+            return {"dtype": array.dtype.str, "shape": array.shape, "data": data}
+        return {"kind": "array", "text": f"of {array.dtype}, {array.nbytes:,} bytes"}
+    return {"kind": type(value).__name__, "text": "" if value is None else repr(value)[:200]}
+
+
+def encode_all(observed: Mapping[str, Any]) -> dict[str, Any]:
+    """An observation as JSON can hold it; constants are plain numbers by name."""
+    return {
+        str(key): {name: float(x) for name, x in value.items()}
+        if isinstance(value, Mapping)
+        else encode(value)
+        for key, value in observed.items()
+    }
+
+
+def decode_all(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The observation again. Errors: `ValueError`."""
+    return {
+        key: {str(name): float(x) for name, x in value.items()}
+        if key.startswith("#constants")
+        else decode(value)
+        for key, value in told.items()
+    }
+
+
+def decode(told: Any) -> Any:
+    """The value again: an array, or a `Foreign`. Errors: `ValueError` for what is no value."""
+    if not isinstance(told, dict):
+        raise ValueError(f"a value is told as an object, not as {told!r:.40}")
+    if "tensor" in told:
+        return decode(told["tensor"])
+    if "kind" in told:
+        return Foreign(str(told["kind"])[:100], str(told.get("text", ""))[:500])
+    dtype = np.dtype(str(told["dtype"]))
+    if dtype.kind not in "biufc":
+        raise ValueError(f"a value of dtype {dtype} is no number")
+    shape = tuple([int(n) for n in told["shape"]])
+    return np.frombuffer(base64.b64decode(told["data"]), dtype).reshape(shape)
+
+
+def difference(value: Any, right: Any) -> Text | None:
+    """What is wrong with a value, in words; None if it is right.
+
+    Args: `value` as it came; `right` an array or a number, or a `Foreign` where that is expected.
+    Never wrong for rounding, never right for NaN, another shape or a lost sign.
+
+    >>> difference(np.sqrt(3.0) ** 2, 3.0)
+    >>> difference(0.417, 0.4176).en
+    'it is 0.417 in place of 0.4176'
+    >>> difference(None, 1.0).en
+    'nothing was returned (None)'
+    """
+    if isinstance(right, Foreign):
+        if isinstance(value, Foreign) and repr(value) == repr(right):
+            return None
+        return Text(f"it is {value!r} in place of {right!r}", f"是 {value!r}，应为 {right!r}")
+    value = value if isinstance(value, Foreign) else decode(encode(value))
+    if isinstance(value, Foreign):
+        if value.kind == "NoneType":
+            return Text("nothing was returned (None)", "没有返回任何值（None）")
+        what = f"{value.kind}: {value.text}".rstrip(": ")
+        return Text(
+            f"it is no number or array of numbers but a {what}", f"不是数或数组，而是 {what}"
+        )
+    right = np.asarray(right)
+    if value.dtype.kind == "c":
+        return Text(
+            f"it is complex ({value.dtype}), and must be real", f"是复数（{value.dtype}），应为实数"
+        )
+    if value.shape != right.shape:
+        return Text(
+            f"its shape is {value.shape} in place of {right.shape}",
+            f"形状是 {value.shape}，应为 {right.shape}",
+        )
+    if right.dtype.kind == "f" and value.dtype.kind != "f" and value.ndim:
+        return Text(
+            f"its dtype is {value.dtype} in place of {right.dtype}",
+            f"dtype 是 {value.dtype}，应为 {right.dtype}",
+        )
+    return _first_difference(value.astype(np.float64), right.astype(np.float64))
+
+
+def _first_difference(value: Array, right: Array) -> Text | None:
+    finite = right[np.isfinite(right)]
+    size = float(np.abs(finite).max(initial=0.0))
+    with np.errstate(invalid="ignore"):
+        same = (value == right) | (np.abs(value - right) <= RTOL * size)
+    if same.all():
+        return None
+    broken = ~np.isfinite(value) & np.isfinite(right)
+    which = broken if broken.any() else ~same
+    with np.errstate(invalid="ignore"):
+        off = np.where(which, np.nan_to_num(np.abs(value - right), nan=np.inf), -1.0)
+    index = tuple([int(i) for i in np.unravel_index(int(off.argmax()), off.shape)])
+    at, has, wants = f"[{', '.join(map(str, index))}]", _number(value[index]), _number(right[index])
+    if not value.ndim:
+        return Text(f"it is {has} in place of {wants}", f"是 {has}，应为 {wants}")
+    count = int(which.sum())
+    return Text(
+        f"entry {at} is {has} in place of {wants}; {count} of {value.size} entries are off",
+        f"元素 {at} 是 {has}，应为 {wants}；{value.size} 个元素中有 {count} 个不对",
+    )
+
+
+def _number(x: Any) -> str:
+    return "NaN" if np.isnan(x) else f"{x:.10g}"

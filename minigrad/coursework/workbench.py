@@ -1,0 +1,159 @@
+"""A student's folder: the stubs and pages that were copied out, and how far they have come."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import minigrad
+from minigrad.coursework.exercise import Exercise, all_exercises
+from minigrad.coursework.grading import PASSED, Verdict
+from minigrad.coursework.reports import as_data, from_data
+from minigrad.files import write_whole
+
+PAGES = ("exercise.py", "README.md", "README.zh-CN.md")
+"""What a student gets of an exercise."""
+
+PROGRESS = ".progress.json"
+
+
+class NoExercisesError(Exception):
+    """A folder without exercises, or a name that is none; the text says what there is."""
+
+
+def shipped() -> list[Exercise]:
+    """The exercises that come with minigrad.
+
+    Errors: `NoExercisesError` if they are missing, as in an installation that was cut down.
+    """
+    package = Path(minigrad.__file__).parent
+    for folder in (package / "_examples" / "exercises", package.parent / "examples" / "exercises"):
+        if folder.is_dir():
+            return all_exercises(folder)
+    raise NoExercisesError(f"the exercises are missing from {package}; install minigrad-lab again")
+
+
+def named(which: str, known: Sequence[Exercise]) -> list[Exercise]:
+    """The exercises that a number, a name, the start of a name or "all" stands for.
+
+    Errors: `NoExercisesError`.
+    """
+    if which == "all":
+        return list(known)
+    if which.isdecimal():
+        found = [exercise for exercise in known if exercise.number == int(which)]
+    else:
+        found = [e for e in known if which in (e.name, e.name.partition("-")[2])] or [
+            e for e in known if e.name.partition("-")[2].startswith(which)
+        ]
+    if len(found) != 1:
+        names = ", ".join(exercise.name for exercise in found or known)
+        what = "stands for several exercises" if found else "is no exercise"
+        raise NoExercisesError(f"{which!r} {what}: choose from {names}")
+    return found
+
+
+def start(folder: Path, known: Sequence[Exercise], *, force: bool = False) -> list[Path]:
+    """Copy stubs and pages into a folder; returns the files written.
+
+    Nothing that is there is touched, unless `force` is set: then the stubs come again, and what was
+    written stays beside them under a name with the time in it.
+
+    Errors: `FileExistsError` if there is work already; nothing is written then.
+    """
+    places = [folder / exercise.name / "exercise.py" for exercise in known]
+    present = [place for place in places if place.exists()]
+    if present and not force:
+        raise FileExistsError(
+            f"{present[0]} is there already; nothing was copied. Choose another folder, or add "
+            "--force to start again: what you wrote is kept beside it"
+        )
+    contents = {
+        folder / exercise.name / name: (exercise.folder / name).read_bytes()
+        for exercise in known
+        for name in PAGES
+    }
+    for target, content in contents.items():
+        if target.name == "exercise.py" and target.exists():
+            keep(target)
+        write_whole(target, content)
+    return list(contents)
+
+
+def keep(file: Path) -> Path:
+    """Put a file aside, under a name that nothing has; returns it."""
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    kept, number = file.with_name(f"{file.name}.{stamp}"), 1
+    while kept.exists():
+        number += 1
+        kept = file.with_name(f"{file.name}.{stamp}-{number}")
+    file.rename(kept)
+    return kept
+
+
+def reset(folder: Path, exercise: Exercise) -> Path | None:
+    """Write the stub again; returns where what was written is kept, None if there was nothing."""
+    target = folder / exercise.name / "exercise.py"
+    kept = keep(target) if target.exists() else None
+    write_whole(target, (exercise.folder / "exercise.py").read_bytes())
+    return kept
+
+
+def file_of(folder: Path, exercise: Exercise) -> Path:
+    """The student's file. Errors: `NoExercisesError` if there is none."""
+    for place in (folder / exercise.name / "exercise.py", folder / "exercise.py"):
+        if place.is_file() and place.parent.resolve().name == exercise.name:
+            return place
+    raise NoExercisesError(
+        f"there is no {exercise.name}/exercise.py in {folder}: copy the exercises out with "
+        "minigrad exercises start DIR, and work in DIR"
+    )
+
+
+# ----------------------------------------------------------------------------------------- progress
+
+
+def read_progress(folder: Path) -> dict[str, dict[str, Any]]:
+    """By name of the exercise: its last verdict as data, and which hint was given last."""
+    try:
+        found = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def note(folder: Path, verdict: Verdict) -> None:
+    """Remember a verdict; hints begin again where another check fails than before."""
+    progress = read_progress(folder)
+    before = last_verdict(progress, verdict.exercise)
+    same = before is not None and _stuck(before) == _stuck(verdict)
+    hint = progress[verdict.exercise].get("hint", 0) if same else 0
+    passed = verdict.status == PASSED or bool(progress.get(verdict.exercise, {}).get("passed"))
+    progress[verdict.exercise] = {"verdict": as_data(verdict), "hint": hint, "passed": passed}
+    _write(folder, progress)
+
+
+def note_hint(folder: Path, exercise: Exercise, level: int) -> None:
+    """Remember which hint was given."""
+    progress = read_progress(folder)
+    progress.setdefault(exercise.name, {})["hint"] = level
+    _write(folder, progress)
+
+
+def last_verdict(progress: dict[str, dict[str, Any]], name: str) -> Verdict | None:
+    """The last verdict on an exercise, if there is one that can be read."""
+    try:
+        return from_data(progress[name]["verdict"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _stuck(verdict: Verdict) -> tuple[str, str]:
+    return (verdict.failed.name if verdict.failed else verdict.status), verdict.diagnosis
+
+
+def _write(folder: Path, progress: dict[str, dict[str, Any]]) -> None:
+    write_whole(folder / PROGRESS, json.dumps(progress, ensure_ascii=False).encode())

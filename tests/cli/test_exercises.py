@@ -1,0 +1,235 @@
+"""`minigrad exercises` and `minigrad grade`: what a student and an instructor type, and what comes
+back. What is right and wrong is decided in `minigrad.coursework`."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from minigrad.cli import app
+from minigrad.cli import exercises as command
+from minigrad.coursework import Exercise, load
+from tests.coursework.helpers import SOLUTION, written
+
+WRONG = SOLUTION + "\n\ndef scaled_gradient(g, c):\n    return g / c\n"
+
+
+@pytest.fixture
+def scale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Exercise:
+    """One exercise of the tests' own, in the place of those that are shipped."""
+    exercise = load(written(tmp_path / "course"))
+    monkeypatch.setattr(command, "shipped", lambda: [exercise])
+    monkeypatch.setattr("minigrad.cli.grade.shipped", lambda: [exercise])
+    return exercise
+
+
+@pytest.fixture
+def work(scale: Exercise, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which the exercise was begun; returns the file to write in."""
+    folder = tmp_path / "work"
+    assert run("start", str(folder)).exit_code == 0
+    monkeypatch.chdir(folder)
+    return folder / "03-scale" / "exercise.py"
+
+
+def run(*arguments: str, language: str = "en") -> Result:
+    given = arguments if arguments[0] == "verify" else (*arguments, "--language", language)
+    return CliRunner().invoke(app, ["exercises", *given])
+
+
+def test_a_student_begins_is_told_the_mistake_gets_hints_and_solves_it(work: Path) -> None:
+    assert "not checked yet" in run("list").output
+    begun = run("check", "3")
+    assert begun.exit_code == 1
+    assert "not written yet" in begun.output
+    work.write_text(WRONG, encoding="utf-8")
+    wrong = run("check", "scale")
+    assert wrong.exit_code == 1
+    assert "✓ the forward values are right" in wrong.output
+    assert "✗ the gradients are right" in wrong.output
+    assert "It is divided by c." in wrong.output
+    assert "minigrad exercises hint 3" in wrong.output
+    hints = [run("hint", "3").output for _ in range(5)]
+    assert [hint[:3] for hint in hints] == ["1/4", "2/4", "3/4", "4/4", "4/4"]
+    assert "the gradients are right" in hints[0]
+    assert "in place of" in hints[1]
+    assert "What is the derivative of c x?" in hints[2]
+    assert "3 · 2 = 6.0" in hints[3]
+    assert "not yet right" in run("list").output
+    work.write_text(SOLUTION, encoding="utf-8")
+    solved = run("check", "all")
+    assert solved.exit_code == 0
+    assert "solved" in solved.output
+    assert "solved" in run("list").output
+    assert "nothing to hint at" in run("hint", "3").output
+
+
+def test_it_speaks_chinese(work: Path) -> None:
+    work.write_text(WRONG, encoding="utf-8")
+    output = run("check", "3", language="zh").output
+    assert "✗ 梯度正确" in output
+    assert "除以了 c。" in output
+    assert "应为" in output
+    assert not {"the", "is", "of"} & set(output.split())
+    assert "c x 的导数是什么？" in run("hint", "3", "--level", "3", language="zh").output
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_numbers_and_another_others(work: Path) -> None:
+    work.write_text(WRONG, encoding="utf-8")
+    first, again, other = (run("check", "3", "--seed", seed).output for seed in ("5", "5", "6"))
+    assert first == again != other
+
+
+def test_reports_go_to_a_file_or_to_the_terminal(work: Path) -> None:
+    work.write_text(WRONG, encoding="utf-8")
+    printed = run("check", "3", "--report", "json")
+    assert printed.exit_code == 1
+    assert json.loads(printed.output)["exercises"][0]["diagnosis"] == "scale.divided"
+    done = run("check", "all", "--report", "junit", "-o", "report.xml")
+    assert (done.exit_code, done.output) == (1, "")
+    assert ElementTree.parse("report.xml").getroot().tag == "testsuites"
+    refused = run("check", "3", "-o", "report.xml")
+    assert refused.exit_code == 2
+
+
+def test_a_reset_gives_the_stub_back(work: Path) -> None:
+    work.write_text(WRONG, encoding="utf-8")
+    output = run("reset", "3").output
+    kept = [p for p in work.parent.iterdir() if p.name.startswith("exercise.py.")]
+    assert [p.read_text(encoding="utf-8") for p in kept] == [WRONG]
+    assert kept[0].name in output.replace("\n", "")
+    assert "NotImplementedError" in work.read_text(encoding="utf-8")
+
+
+def test_a_second_start_is_refused_and_forced(work: Path) -> None:
+    work.write_text(WRONG, encoding="utf-8")
+    refused = run("start", ".")
+    assert refused.exit_code == 2
+    assert "--force" in refused.output
+    assert work.read_text(encoding="utf-8") == WRONG
+    assert run("start", ".", "--force").exit_code == 0
+    assert "NotImplementedError" in work.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("check", "9"), "'9' is no exercise: choose from 03-scale"),
+        (("hint", "3"), "Check it first: minigrad exercises check 3"),
+        (("check", "3", "--dir", "elsewhere"), "minigrad exercises start"),
+        (("watch", "nothing"), "is no exercise"),
+    ],
+)
+def test_what_cannot_be_done_is_said(arguments: tuple[str, ...], says: str, work: Path) -> None:
+    result = run(*arguments)
+    assert result.exit_code in (1, 2)
+    assert says in result.output.replace("\n", " ")
+
+
+def test_an_author_is_told_what_is_wrong_with_an_exercise(scale: Exercise) -> None:
+    folder = scale.folder.parent
+    right = run("verify", "--from", str(folder))
+    assert right.exit_code == 0
+    assert "03-scale: 2 mistakes, ok" in right.output
+    mutants = scale.folder / "mutants.py"
+    mutants.write_text(mutants.read_text(encoding="utf-8").replace("return g / c", "return g * c"))
+    wrong = run("verify", "--from", str(folder))
+    assert wrong.exit_code == 1
+    assert "scale.divided is passed" in wrong.output
+    assert run("verify", "--from", str(folder / "solutions")).exit_code == 0
+
+
+def test_a_notebook_checks_what_the_command_checks(
+    work: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nbformat = pytest.importorskip("nbformat", reason="nbformat comes with the notebooks extra")
+    from minigrad.cli.notebooks import notebook
+
+    exercise = command.shipped()[0]
+    made = notebook(nbformat, exercise, "zh")
+    assert made.cells[0].source == "# 3 缩放"
+    writing, checking = made.cells[1].source, made.cells[-1].source
+    assert writing.startswith("%%writefile exercise.py\n")
+    monkeypatch.chdir(work.parent)
+    work.write_text(WRONG, encoding="utf-8")
+    exec(checking, {})
+    assert "除以了 c。" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_watch_checks_again_when_the_file_is_saved_and_goes_nowhere_by_itself(
+    tmp_path: Path,
+) -> None:
+    course, folder = written(tmp_path / "course"), tmp_path / "work"
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom minigrad.cli import main\n"
+        "from minigrad.cli import exercises\nfrom minigrad.coursework import load\n"
+        f"exercises.shipped = lambda: [load(Path({str(course)!r}))]\nmain()"
+    )
+    start = [sys.executable, "-c", code, "exercises"]
+    environment = os.environ | {"PYTHONIOENCODING": "utf-8", "PYTHONUNBUFFERED": "1"}
+    subprocess.run([*start, "start", str(folder), "--language", "en"], check=True, env=environment)
+    file = folder / "03-scale" / "exercise.py"
+    with subprocess.Popen(
+        [*start, "watch", "3", "--dir", str(folder), "--language", "en"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        env=environment,
+    ) as process:
+        assert process.stdout is not None
+        seen = [read_until(process, "not written yet")]
+        file.write_text(WRONG, encoding="utf-8")
+        seen.append(read_until(process, "It is divided by c."))
+        file.write_text(SOLUTION, encoding="utf-8")
+        seen.append(read_until(process, "solved"))
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.wait(10) == 0
+        finally:
+            process.kill()  # where Ctrl-C is ignored, it would go on for ever
+
+
+def read_until(process: "subprocess.Popen[str]", text: str) -> str:
+    assert process.stdout is not None
+    found, deadline = "", time.monotonic() + 30
+    while text not in found:
+        assert time.monotonic() < deadline, found
+        found += process.stdout.readline()
+    return found
+
+
+@pytest.mark.slow
+def test_an_instructor_marks_a_class_and_goes_on_after_an_interruption(
+    scale: Exercise, tmp_path: Path
+) -> None:
+    for student, code in {"ann": SOLUTION, "猫": WRONG, "鱼": WRONG}.items():
+        place = tmp_path / "class" / student
+        place.mkdir(parents=True)
+        (place / "03-scale.py").write_text(code, encoding="utf-8")
+    out = tmp_path / "marks"
+    arguments = ["grade", str(tmp_path / "class"), "-o", str(out), "--language", "en"]
+    first = CliRunner().invoke(app, arguments)
+    assert first.exit_code == 0, first.output
+    assert "03-scale: 1 of 3 solved it" in first.output
+    assert "2 × scale.divided: It is divided by c." in first.output
+    table = (out / "marks.csv").read_text(encoding="utf-8-sig")
+    assert "猫,0,1,failed,scale.divided" in table
+    before = (out / "students" / "猫.json").stat().st_mtime_ns
+    (out / "students" / "ann.json").unlink()
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert (out / "students" / "ann.json").exists()
+    assert (out / "students" / "猫.json").stat().st_mtime_ns == before
+    page = (out / "marks.html").read_text(encoding="utf-8")
+    assert "猫" in page
+    nobody = CliRunner().invoke(app, ["grade", str(tmp_path / "none"), "-o", str(out)])
+    assert nobody.exit_code == 2

@@ -1,0 +1,1 @@
+"""The coursework: exercises, verdicts, reports and classes."""

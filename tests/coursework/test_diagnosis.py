@@ -1,0 +1,106 @@
+"""The diagnosis is never wrong: silent where nothing fits, and right where something does."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad import Tensor, gradcheck, primitive
+from minigrad.check.diagnosis import CATALOGUE, Diagnosis, Occasion, diagnose, located
+from tests.coursework.diagnosis import MISTAKES, combined, false_alarms, hits
+
+
+@pytest.mark.parametrize("times", [6, pytest.param(100, marks=pytest.mark.slow)])
+def test_every_mistake_of_the_catalogue_gets_its_own_name(times: int) -> None:
+    for name, counts in hits(times).items():
+        assert counts == {"right": times}, name
+
+
+@pytest.mark.parametrize("times", [40, pytest.param(500, marks=pytest.mark.slow)])
+def test_what_is_no_mistake_of_the_catalogue_gets_no_name(times: int) -> None:
+    assert false_alarms(times) == []
+
+
+@pytest.mark.parametrize("times", [40, pytest.param(800, marks=pytest.mark.slow)])
+def test_of_two_mistakes_one_is_named_or_none(times: int) -> None:
+    counts = combined(times)
+    assert counts["another"] == 0
+    assert counts["one of them"] > times // 4
+
+
+def test_every_id_of_the_catalogue_has_a_mistake_that_shows_it() -> None:
+    assert {expected.id for expected, _ in MISTAKES.values()} >= set(CATALOGUE)
+
+
+def test_every_entry_says_something_in_both_languages() -> None:
+    values = (("factor", "n"), ("other", "K"), ("count", "3"), ("axis", "-1"), ("group", "ties"))
+    for name in CATALOGUE:
+        told = Diagnosis(name, values)
+        for sentence in (told.sentence, told.hint):
+            assert sentence("en").endswith((".", "?"))
+            assert sentence("zh").endswith(("。", "？"))
+            assert "{" not in sentence("en") + sentence("zh")
+
+
+def test_one_occasion_is_not_enough() -> None:
+    x = np.array([1.0, -2.0, 3.0])
+    assert diagnose([Occasion(x, -x)]) is None
+    assert diagnose([Occasion(x, -x)] * 2) == Diagnosis("sign")
+
+
+def test_what_is_right_everywhere_is_no_mistake() -> None:
+    x = np.array([1.0, -2.0, 3.0])
+    assert diagnose([Occasion(x, x)] * 3) is None
+
+
+def test_a_known_mistake_must_leave_right_what_is_right() -> None:
+    """Right on one occasion and twice the right one on another is neither a factor nor known."""
+    x = np.array([1.0, -2.0, 3.0])
+    occasions = [
+        Occasion(x, x, mistakes={"double": 2 * x}),
+        Occasion(x, 2 * x, mistakes={"double": 2 * x}),
+    ]
+    assert diagnose(occasions) is None
+
+
+def test_a_wrong_entry_is_located() -> None:
+    right = np.arange(6.0).reshape(2, 3)
+    wrong = right.copy()
+    wrong[1, 0] = 7.0
+    assert located(Occasion(right, wrong)) == (
+        "1 of 6 entries are off; most of all [1, 0]: 7 in place of 3"
+    )
+    assert "shape (3, 2) in place of (2, 3)" in located(Occasion(right, wrong.T))
+
+
+RULES = {
+    "The gradient has the opposite sign.": lambda g, out: -g * (1 - out * out),
+    "The gradient is the right one times ½.": lambda g, out: g * (1 - out * out) / 2,
+    "times the length of axis 1 (5)": lambda g, out: 5 * g * (1 - out * out),
+    "does not depend on the upstream": lambda g, out: 0 * g + 1 - out * out,
+    "is 0 everywhere": lambda g, out: 0 * g * out,
+    "NaN or infinite": lambda g, out: g / (0 * out),
+}
+
+
+@pytest.mark.parametrize("says", RULES)
+def test_gradcheck_ends_with_the_diagnosis(says: str) -> None:
+    def tanh(x: Any) -> Any:
+        return np.tanh(x)
+
+    op = primitive(RULES[says], example=lambda rng: (rng.normal(size=(3, 5)),))(tanh)
+    x = Tensor(np.random.default_rng(0).normal(size=(3, 5)), requires_grad=True)
+    with np.errstate(all="ignore"):
+        report = gradcheck(op, x, raise_exception=False)
+    assert not report
+    assert says in str(report).splitlines()[-1]
+
+
+def test_gradcheck_is_silent_about_what_it_does_not_know() -> None:
+    def tanh(x: Any) -> Any:
+        return np.tanh(x)
+
+    op = primitive(lambda g, x: g * (1 - x * x), example=lambda rng: (rng.normal(size=3),))(tanh)
+    report = gradcheck(op, Tensor([0.5, 1.0, -2.0], requires_grad=True), raise_exception=False)
+    assert report.diagnosis is None
+    assert str(report).splitlines()[-1].startswith("  input 0: gradient wrong")

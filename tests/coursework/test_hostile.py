@@ -1,0 +1,126 @@
+"""Files that do not want to be checked: each costs its own exercise, and never gains a point."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from minigrad.coursework import Exercise, Verdict, grade, load
+from tests.coursework.helpers import answer, written
+
+
+@pytest.fixture(scope="module")
+def scale(tmp_path_factory: pytest.TempPathFactory) -> Exercise:
+    return load(written(tmp_path_factory.mktemp("course")))
+
+
+WRONG = "def scaled_gradient(g, c):\n    return g / c\n"
+HOSTILE = {
+    "an exit": "import sys\nsys.exit(0)",
+    "an exit at once": "import os\nos._exit(0)",
+    "an exit in the rule": "def scaled_gradient(g, c):\n    import os\n    os._exit(0)",
+    "a recursion": "def scaled_gradient(g, c):\n    return scaled_gradient(g, c)",
+    "a segfault": "import ctypes\nctypes.string_at(0)",
+    "much memory": "blocks = [bytearray(1 << 30) for _ in range(64)]",
+    "much output": "while True:\n    print('x' * 10000)",
+    "patched comparisons": "np.allclose = np.array_equal = lambda *a, **k: True\n" + WRONG,
+    "patched minigrad": (
+        "import minigrad.coursework.exercise as e, minigrad.coursework.values as v\n"
+        "e.as_the_reference = v.difference = lambda *a: None\n"
+        "import minigrad.coursework.grading as j\nj.judge = j.grade = None\n" + WRONG
+    ),
+    "a report of its own": (
+        "import json, os, sys\n"
+        "for fd in range(3, 20):\n"
+        "    try:\n"
+        "        os.write(fd, (json.dumps({'done': True, 'status': 'passed'}) + '\\n').encode())\n"
+        "    except OSError:\n"
+        "        pass\n" + WRONG
+    ),
+    "every value equal": (
+        "class Equal(np.ndarray):\n"
+        "    __eq__ = lambda self, other: np.ones(self.shape, bool)\n"
+        "def scaled_gradient(g, c):\n    return (g / c).view(Equal)\n"
+    ),
+    "an object": "def scaled_gradient(g, c):\n    return object()",
+    "a file that is no text": None,
+}
+
+
+LONG = ("much memory", "much output", "a segfault", "every value equal", "an exit in the rule")
+
+
+@pytest.mark.parametrize(
+    "what", [pytest.param(w, marks=pytest.mark.slow if w in LONG else []) for w in HOSTILE]
+)
+def test_it_costs_the_exercise_and_gains_nothing(
+    what: str, scale: Exercise, tmp_path: Path
+) -> None:
+    code = HOSTILE[what]
+    file = answer(tmp_path, code or "")
+    if code is None:
+        file.write_bytes(b"\xff\xfe\x00")
+    start = time.monotonic()
+    verdict = grade(scale, file)
+    assert verdict.status == "failed", verdict
+    assert verdict.failed is not None
+    assert verdict.failed.message.en
+    assert time.monotonic() - start < 20
+
+
+@pytest.mark.slow
+def test_an_endless_loop_ends_after_the_time_that_a_check_has(
+    scale: Exercise, tmp_path: Path
+) -> None:
+    start = time.monotonic()
+    verdict = grade(scale, answer(tmp_path, "def scaled(x, c):\n    while True:\n        pass"))
+    assert message_of(verdict).startswith("it was not through after 3 seconds")
+    assert [o.status for o in verdict.outcomes][:2] == ["passed", "failed"]
+    assert 3 <= time.monotonic() - start < 10
+
+
+def message_of(verdict: Verdict) -> str:
+    assert verdict.failed is not None
+    return verdict.failed.message.en
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_nothing_that_it_started_is_left(scale: Exercise, tmp_path: Path) -> None:
+    """The first children of a fork bomb, and whatever they wait for."""
+    mark = f"minigrad-{os.getpid()}-{time.time_ns()}"
+    code = (
+        "import subprocess, sys, time\n"
+        f"for _ in range(4):\n"
+        f"    subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)', '{mark}'])\n"
+    )
+    grade(scale, answer(tmp_path, code + WRONG))
+    deadline = time.monotonic() + 5
+    while left := [p for p in Path("/proc").glob("[0-9]*") if mark in command_of(p)]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
+
+
+def command_of(process: Path) -> str:
+    try:
+        return (process / "cmdline").read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def test_it_sees_no_environment_of_ours(
+    scale: Exercise, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "猫吃鱼")
+    verdict = grade(scale, answer(tmp_path, "import os\nprint(sorted(os.environ.items()))"))
+    assert verdict.status == "passed"
+    assert "OPENBLAS_NUM_THREADS" in verdict.printed
+    assert "SECRET_TOKEN" not in verdict.printed
+
+
+def test_it_works_in_a_folder_that_goes_again(scale: Exercise, tmp_path: Path) -> None:
+    code = "import os\nopen('left.txt', 'w').write('x')\nprint(os.getcwd())"
+    verdict = grade(scale, answer(tmp_path, code))
+    assert verdict.status == "passed"
+    assert not Path(verdict.printed.strip()).exists()

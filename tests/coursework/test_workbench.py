@@ -1,0 +1,114 @@
+"""A student's folder: nothing is lost, and how far one has come is remembered."""
+
+from pathlib import Path
+
+import pytest
+
+from minigrad.coursework import Exercise, grade, load
+from minigrad.coursework.workbench import (
+    PROGRESS,
+    NoExercisesError,
+    file_of,
+    last_verdict,
+    named,
+    note,
+    note_hint,
+    read_progress,
+    reset,
+    start,
+)
+from tests.coursework.helpers import STUB, answer, written
+
+
+@pytest.fixture
+def scale(tmp_path: Path) -> Exercise:
+    return load(written(tmp_path / "course"))
+
+
+def test_a_start_copies_the_stub_and_the_pages_and_no_solution(
+    scale: Exercise, tmp_path: Path
+) -> None:
+    folder = tmp_path / "我的 练习"
+    files = start(folder, [scale])
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.*"))
+    assert names == [f"03-scale/{n}" for n in ("README.md", "README.zh-CN.md", "exercise.py")]
+    assert sorted(files) == sorted(path for path in folder.rglob("*.*"))
+    assert (folder / "03-scale" / "exercise.py").read_text(encoding="utf-8") == STUB
+
+
+def test_a_second_start_leaves_work_alone_and_force_keeps_it_beside(
+    scale: Exercise, tmp_path: Path
+) -> None:
+    start(tmp_path, [scale])
+    file = tmp_path / "03-scale" / "exercise.py"
+    file.write_text("my work", encoding="utf-8")
+    with pytest.raises(FileExistsError, match="--force"):
+        start(tmp_path, [scale])
+    assert file.read_text(encoding="utf-8") == "my work"
+    for _ in range(2):
+        start(tmp_path, [scale], force=True)
+        file.write_text("my work", encoding="utf-8")
+    kept = [path for path in file.parent.iterdir() if path.name.startswith("exercise.py.")]
+    assert [path.read_text(encoding="utf-8") for path in kept] == ["my work"] * 2
+
+
+def test_nothing_is_written_if_a_page_is_missing(scale: Exercise, tmp_path: Path) -> None:
+    (scale.folder / "README.zh-CN.md").unlink()
+    with pytest.raises(FileNotFoundError):
+        start(tmp_path / "new", [scale])
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_reset_brings_the_stub_back_and_keeps_what_was_there(
+    scale: Exercise, tmp_path: Path
+) -> None:
+    start(tmp_path, [scale])
+    file = tmp_path / "03-scale" / "exercise.py"
+    file.write_text("my work", encoding="utf-8")
+    kept = reset(tmp_path, scale)
+    assert kept is not None
+    assert kept.read_text(encoding="utf-8") == "my work"
+    assert file.read_text(encoding="utf-8") == STUB
+    file.unlink()
+    assert reset(tmp_path, scale) is None
+
+
+def test_an_exercise_is_found_by_number_name_and_start(scale: Exercise) -> None:
+    for which in ("3", "03", "03-scale", "scale", "sc", "all"):
+        assert named(which, [scale]) == [scale]
+    with pytest.raises(NoExercisesError, match="'4' is no exercise: choose from 03-scale"):
+        named("4", [scale])
+
+
+def test_a_file_is_looked_for_in_the_folder_and_in_the_exercise_itself(
+    scale: Exercise, tmp_path: Path
+) -> None:
+    with pytest.raises(NoExercisesError, match="minigrad exercises start"):
+        file_of(tmp_path, scale)
+    start(tmp_path, [scale])
+    assert file_of(tmp_path, scale) == tmp_path / "03-scale" / "exercise.py"
+    assert file_of(tmp_path / "03-scale", scale) == tmp_path / "03-scale" / "exercise.py"
+
+
+def test_progress_is_remembered_and_hints_begin_again_with_another_mistake(
+    scale: Exercise, tmp_path: Path
+) -> None:
+    wrong = grade(scale, answer(tmp_path, "def scaled_gradient(g, c):\n    return g / c"))
+    note(tmp_path, wrong)
+    note_hint(tmp_path, scale, 2)
+    note(tmp_path, wrong)
+    assert read_progress(tmp_path)["03-scale"]["hint"] == 2
+    assert last_verdict(read_progress(tmp_path), "03-scale") == wrong
+    note(tmp_path, grade(scale, answer(tmp_path, "")))
+    assert read_progress(tmp_path)["03-scale"]["hint"] == 0
+    assert read_progress(tmp_path)["03-scale"]["passed"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe", b'{"03-scale": 3}'])
+def test_a_damaged_note_of_progress_is_no_obstacle(
+    content: bytes, scale: Exercise, tmp_path: Path
+) -> None:
+    (tmp_path / PROGRESS).write_bytes(content)
+    assert last_verdict(read_progress(tmp_path), "03-scale") is None
+    note(tmp_path, grade(scale, answer(tmp_path, "")))
+    assert last_verdict(read_progress(tmp_path), "03-scale") is not None
