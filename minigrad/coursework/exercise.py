@@ -58,6 +58,7 @@ class Check(NamedTuple):
         gradients: whether what is observed are gradients, to which mistakes have names.
         backward: whether it looks at nothing but the backward, so that what explains the gradients
             explains it too.
+        coarse: whether it observes so little, flags or shapes, that many mistakes look alike in it.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Check(NamedTuple):
     judge: Callable[[Observation, Observation], Failure | None] = as_the_reference
     gradients: bool = False
     backward: bool = False
+    coarse: bool = False
 
 
 class Mutant(NamedTuple):

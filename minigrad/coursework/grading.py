@@ -233,11 +233,12 @@ def _observe(
 def explain(exercise: Exercise, check: Check, found: Run, seed: int) -> Told | None:
     """The mistake that explains what was observed; None if none does.
 
-    A known mistake must give what was observed in the check that failed and in all that look at
-    gradients, and be right wherever the student is right. Only then relations are tried.
+    A known mistake must give what was observed in the check that failed, and be right wherever the
+    student is right; where a check shows little, it must give the same gradients too. Relations
+    come after that, where nothing but the backward can be at fault.
     """
     passed = [c for c in exercise.checks if _passes(exercise, c, found, seed)]
-    others = [c for c in exercise.checks if c.gradients and c is not check]
+    others = [c for c in exercise.checks if check.coarse and c.gradients]
     alike = [
         mistake
         for mistake in exercise.mutants
