@@ -136,10 +136,10 @@ class _Asked:
     def kept(self, module: Any, rng: Rng) -> Observation:
         found: Observation = {}
         for call in self.calls(module, rng):
-            given = [x for x in call.case.args if isinstance(x, np.ndarray)]
-            before = [x.copy() for x in given]
+            arrays = [x for x in call.case.args if isinstance(x, np.ndarray)]
+            before = [x.copy() for x in arrays]
             call.case(*call.case.arrays())
-            same = all(map(np.array_equal, given, before))
+            same = all(map(np.array_equal, arrays, before))
             found[f"{call.name}: an input"] = float(same)
         for name, upstream, pull, _ in self.pulls(module, rng):
             given, first = upstream.copy(), deepcopy(pull(upstream))
@@ -171,7 +171,7 @@ class _Asked:
         found: Observation = {}
         for name, upstream, pull, call in self.pulls(module, rng):
             found[name] = deepcopy(pull(upstream))  # a rule may return what it was given
-            found[f"#other {name}"] = deepcopy(pull(rng.normal(size=upstream.shape)))
+            found[f"#other {name}"] = deepcopy(pull(np.asarray(rng.normal(size=upstream.shape))))
             found[f"#ones {name}"] = pull(np.ones_like(upstream))
             found[f"#constants {name}"] = _numbers(call.case, call.op, self.constants)
         return found

@@ -148,13 +148,15 @@ def test_an_author_is_told_what_is_wrong_with_an_exercise(scale: Exercise) -> No
 
 
 def test_a_notebook_checks_what_the_command_checks(
-    work: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    scale: Exercise,
+    work: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     nbformat = pytest.importorskip("nbformat", reason="nbformat comes with the notebooks extra")
     from minigrad.cli.notebooks import notebook
 
-    exercise = command.shipped()[0]
-    made = notebook(nbformat, exercise, "zh")
+    made = notebook(nbformat, scale, "zh")
     assert made.cells[0].source == "# 3 缩放"
     writing, checking = made.cells[1].source, made.cells[-1].source
     assert writing.startswith("%%writefile exercise.py\n")
