@@ -136,3 +136,35 @@ def test_piped_output_is_plain_text_and_the_progress_bar_stays_away(tmp_path: Pa
     )
     assert "\x1b" not in result.stdout
     assert result.stderr == ""
+
+
+def test_a_primitive_of_ones_own_is_drawn_and_stepped_through(tmp_path: Path) -> None:
+    picture, page = tmp_path / "cube.svg", tmp_path / "cube.html"
+    arguments = [write(tmp_path, RIGHT), "--draw", str(picture), "--step", str(page)]
+    result = run(*arguments, "--language", "en")
+    assert result.exit_code == 0, result.output
+    assert "cube" in picture.read_text(encoding="utf-8")
+    assert "cube" in page.read_text(encoding="utf-8")
+    assert "wrote" in result.output
+
+
+def test_a_wrong_one_is_diagnosed_and_its_page_ends_where_it_is_wrong(tmp_path: Path) -> None:
+    page = tmp_path / "cube.html"
+    twice = CUBE.format(rule="6.0 * g * x * x")
+    result = run(write(tmp_path, twice), "--step", str(page), "--language", "en")
+    assert result.exit_code == 1
+    assert "The gradient is the right one times 2" in " ".join(result.output.split())
+    assert page.exists()
+
+
+@pytest.mark.parametrize("option", ["--draw", "--step"])
+def test_only_a_primitive_of_ones_own_is_shown(option: str, tmp_path: Path) -> None:
+    result = run(option, str(tmp_path / "x.svg"))
+    assert result.exit_code == 2
+    assert "give FILE.py" in result.output
+
+
+def test_a_picture_of_another_kind_is_refused(tmp_path: Path) -> None:
+    result = run(write(tmp_path, RIGHT), "--draw", str(tmp_path / "cube.xyz"), "--language", "en")
+    assert result.exit_code == 2
+    assert not (tmp_path / "cube.xyz").exists()
