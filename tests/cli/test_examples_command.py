@@ -25,10 +25,12 @@ def run(*arguments: str) -> Result:
 
 
 def files_in(directory: Path) -> dict[str, bytes]:
+    """All but the exercises, which have a command of their own."""
     return {
         str(path.relative_to(directory)): path.read_bytes()
         for path in directory.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file()
+        and not {"__pycache__", "exercises"} & {*path.relative_to(directory).parts}
     }
 
 
@@ -135,6 +137,11 @@ def test_copied_lessons_run_where_they_are(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "02_cat_eats_fish.py"], cwd=tmp_path, check=True, capture_output=True
     )
+
+
+def test_no_solution_is_copied(tmp_path: Path) -> None:
+    assert run("--copy", str(tmp_path)).exit_code == 0
+    assert not (tmp_path / "exercises").exists()
 
 
 def test_copy_never_overwrites_unless_told_to(tmp_path: Path) -> None:
