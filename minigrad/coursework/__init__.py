@@ -12,6 +12,7 @@ from minigrad.coursework.exercise import (
     Observation,
     all_exercises,
     as_the_reference,
+    attempt,
     load,
 )
 from minigrad.coursework.grading import Outcome, Verdict, grade, verify
@@ -29,6 +30,7 @@ __all__ = [
     "Verdict",
     "all_exercises",
     "as_the_reference",
+    "attempt",
     "grade",
     "load",
     "op_checks",

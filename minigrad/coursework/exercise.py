@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import runpy
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.coursework.values import Text, difference
+from minigrad.coursework.values import Foreign, Text, difference
 
 Observation = dict[str, Any]
 """What was seen, by name: arrays, numbers. Names that begin with # are context, not compared."""
@@ -42,9 +43,32 @@ def as_the_reference(observed: Observation, right: Observation) -> Failure | Non
             continue
         if key not in observed:
             return Failure(key, Text(f"{key}: nothing came", f"{key}：什么也没有得到"))
+        error = observed.get(f"#error {key}")
+        if isinstance(error, Foreign) and not isinstance(value, Foreign):
+            return Failure(key, Text(f"{key}: {error.text}", f"{key}：{error.text}"))
         if problem := difference(observed[key], value):
             return Failure(key, Text(f"{key}: {problem.en}", f"{key}：{problem.zh}"))
     return None
+
+
+def attempt(
+    found: Observation, keys: Sequence[str], module: Any, call: Callable[[], Sequence[Any]]
+) -> None:
+    """Adds what a call returns to an observation, or its kind of error, and does not stop there.
+
+    So the calls that come after one that raises are seen too. What is not written yet does stop it.
+    """
+    try:
+        found |= dict(zip(keys, call(), strict=True))
+    except NotImplementedError:
+        raise
+    except Exception as error:  # a student's code may raise anything
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [f"line {f.lineno}: " for f in frames if f.filename == module.__file__]
+        text = f"{''.join(lines[-1:])}{type(error).__name__}: {error}"
+        for key in keys:
+            found[key] = Foreign(type(error).__name__)
+            found[f"#error {key}"] = Foreign("error", text)
 
 
 class Check(NamedTuple):

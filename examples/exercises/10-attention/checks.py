@@ -1,15 +1,17 @@
 """What is looked at in exercise 10."""
 
-import traceback
-
 import numpy as np
 
 from minigrad import Tensor, grad
-from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference, op_checks
-from minigrad.coursework.values import Foreign
+from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference, attempt, op_checks
 from minigrad.primitive import Primitive, function_of
 
 RULES = ["query_gradient", "key_gradient", "value_gradient"]
+
+
+def note_one(found, key, module, call):
+    """One value, or its error."""
+    attempt(found, [key], module, lambda: [call()])
 
 
 def arrays(rng, n_query, n_key, d_k, d_v, batch=()):
@@ -38,29 +40,6 @@ def calls(rng):
         yield f"call {number}({told})", case[:3], options
 
 
-def note(found, key, module, call):
-    """Keep what a call returns, or its kind of error, so that the other calls are seen too."""
-    try:
-        found[key] = call()
-    except NotImplementedError:
-        raise
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [f"line {f.lineno}: " for f in frames if f.filename == module.__file__]
-        found[key] = Foreign(type(error).__name__)
-        text = f"{''.join(lines[-1:])}{type(error).__name__}: {error}"
-        found[f"#error {key}"] = Foreign("error", text)
-
-
-def judge(observed, right):
-    """As the reference gives it; an error is told with its text."""
-    bad = as_the_reference(observed, right)
-    error = observed.get(f"#error {bad.key}") if bad else None
-    if isinstance(error, Foreign):
-        return Failure(bad.key, Text(*[f"{bad.key}: {error.text}"] * 2))
-    return bad
-
-
 def op_of(module):
     """The student's op."""
     rules = [getattr(module, name) for name in RULES]
@@ -71,7 +50,7 @@ def scores(module, rng):
     """The scaled scores of all calls."""
     found = {}
     for key, (query, keys, _), options in calls(rng):
-        note(
+        note_one(
             found,
             f"{key}: S",
             module,
@@ -84,7 +63,9 @@ def values(module, rng):
     """The outputs of all calls."""
     found = {}
     for key, inputs, options in calls(rng):
-        note(found, f"{key}: out", module, lambda x=inputs, o=options: module.attention(*x, **o))
+        note_one(
+            found, f"{key}: out", module, lambda x=inputs, o=options: module.attention(*x, **o)
+        )
     return found
 
 
@@ -111,10 +92,10 @@ def at_scores(module, rng):
         def call(g, inputs=inputs, options=options):
             return module.scaled_scores_gradient(g, *inputs, **options)
 
-        note(found, key, module, lambda g=g, call=call: call(g))
+        note_one(found, key, module, lambda g=g, call=call: call(g))
         h = rng.normal(size=g.shape)
-        note(found, f"#other {key}", module, lambda h=h, call=call: call(h))
-        note(found, f"#ones {key}", module, lambda g=g, call=call: call(np.ones_like(g)))
+        note_one(found, f"#other {key}", module, lambda h=h, call=call: call(h))
+        note_one(found, f"#ones {key}", module, lambda g=g, call=call: call(np.ones_like(g)))
         context(found, key, inputs, options)
     return found
 
@@ -132,10 +113,10 @@ def gradients(module, rng):
                 leaves = [Tensor(x, requires_grad=i == place) for i, x in enumerate(inputs)]
                 return grad(function_of(op)(*leaves, **options), [leaves[place]], g)[0]
 
-            note(found, key, module, lambda g=g, call=call: call(g))
+            note_one(found, key, module, lambda g=g, call=call: call(g))
             h = rng.normal(size=g.shape)
-            note(found, f"#other {key}", module, lambda h=h, call=call: call(h))
-            note(found, f"#ones {key}", module, lambda g=g, call=call: call(np.ones_like(g)))
+            note_one(found, f"#other {key}", module, lambda h=h, call=call: call(h))
+            note_one(found, f"#ones {key}", module, lambda g=g, call=call: call(np.ones_like(g)))
             context(found, key, inputs, options)
     return found
 
@@ -253,20 +234,20 @@ EXERCISE = Exercise(
     title=Text("Scaled dot-product attention", "缩放点积注意力"),
     checks=[
         of_op["signature"],
-        Check("scores", Text("the scaled scores are right", "缩放后的分数正确"), scores, judge),
-        Check("values", Text("the outputs are right", "输出正确"), values, judge),
+        Check("scores", Text("the scaled scores are right", "缩放后的分数正确"), scores),
+        Check("values", Text("the outputs are right", "输出正确"), values),
         Check(
             "at scores",
             Text("∂L/∂S at the input of the softmax is right", "softmax 输入处的 ∂L/∂S 正确"),
             at_scores,
-            judge,
+            as_the_reference,
             gradients=True,
         ),
         Check(
             "gradients",
             Text("the gradients of query, key and value are right", "query、key、value 的梯度正确"),
             gradients,
-            judge,
+            as_the_reference,
             gradients=True,
         ),
         *[of_op[name] for name in ("untouched", "shapes", "linear", "graph")],

@@ -1,38 +1,11 @@
 """What is looked at in exercise 11."""
 
-import traceback
-
 import numpy as np
 
 from minigrad import Tensor, grad
-from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference
-from minigrad.coursework.values import Foreign
+from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference, attempt
 
 SIZES = [(3, 5), (4, 4), (5, 3), (1, 3), (2, 1)]
-
-
-def note(found, keys, module, call):
-    """Keep what a call returns, or its kind of error, so that the other calls are seen too."""
-    try:
-        found |= dict(zip(keys, call(), strict=True))
-    except NotImplementedError:
-        raise
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [f"line {f.lineno}: " for f in frames if f.filename == module.__file__]
-        text = f"{''.join(lines[-1:])}{type(error).__name__}: {error}"
-        for key in keys:
-            found[key] = Foreign(type(error).__name__)
-            found[f"#error {key}"] = Foreign("error", text)
-
-
-def judge(observed, right):
-    """As the reference gives it; an error is told with its text."""
-    bad = as_the_reference(observed, right)
-    error = observed.get(f"#error {bad.key}") if bad else None
-    if isinstance(error, Foreign):
-        return Failure(bad.key, Text(*[f"{bad.key}: {error.text}"] * 2))
-    return bad
 
 
 def attend(module, scores, value, mask):
@@ -48,7 +21,7 @@ def masks(module, rng):
     found = {}
     for n_query, n_key in SIZES:
         key = f"causal_mask({n_query}, {n_key})"
-        note(found, [key], module, lambda q=n_query, k=n_key: [module.causal_mask(q, k)])
+        attempt(found, [key], module, lambda q=n_query, k=n_key: [module.causal_mask(q, k)])
         kind = getattr(found[key], "dtype", np.dtype(object)).kind
         found[f"{key}: kind of dtype"] = "?biuf".find(kind)  # 1 for bool
     return found
@@ -60,7 +33,7 @@ def judge_masks(observed, right):
         value = observed[key]
         if key.endswith(": kind of dtype"):
             continue
-        bad = judge({key: value, **observed}, {key: wanted})
+        bad = as_the_reference({key: value, **observed}, {key: wanted})
         if not isinstance(value, np.ndarray) or value.shape != wanted.shape:
             return bad
         if value.dtype != bool:
@@ -107,7 +80,7 @@ def dependency(module, rng):
             return matrix, before, weights
 
         keys = [f"{name}: {what}" for what in ("what depends on what", "out", "weights")]
-        note(found, keys, module, call)
+        attempt(found, keys, module, call)
     return found
 
 
@@ -118,7 +91,7 @@ def judge_dependency(observed, right):
         if not key.endswith("what depends on what") or key.startswith("#"):
             continue
         if not isinstance(value, np.ndarray):
-            return judge(observed, {key: right[key]})
+            return as_the_reference(observed, {key: right[key]})
         for i, j in np.argwhere(value != np.tri(*value.shape))[:1]:
             name = key.partition(": ")[0]
             if value[i, j]:
@@ -163,7 +136,7 @@ def values(module, rng):
     found = {}
     for name, scores, value, mask in cases(rng):
         keys = [f"{name}: out", f"{name}: weights"]
-        note(
+        attempt(
             found,
             keys,
             module,
@@ -185,9 +158,9 @@ def gradients_of(module, rng, made):
             return grad(out, leaves, g, allow_unused=True)
 
         keys = [f"{name}: ∂L/∂scores", f"{name}: ∂L/∂value"]
-        note(found, keys, module, lambda g=g, call=call: call(g))
+        attempt(found, keys, module, lambda g=g, call=call: call(g))
         h = rng.normal(size=g.shape)
-        note(found, [f"#other {key}" for key in keys], module, lambda h=h, call=call: call(h))
+        attempt(found, [f"#other {key}" for key in keys], module, lambda h=h, call=call: call(h))
         for key in keys:
             found[f"#constants {key}"] = {"S": scores.shape[-1], "L": scores.shape[-2]}
         found[f"#masked {keys[0]}"] = ~mask
@@ -209,7 +182,7 @@ def judge_gradients(observed, right):
             if np.broadcast_to(masked, value.shape)[value != 0].any():
                 en = f"{key} must be 0 where the mask is False"
                 return Failure(key, Text(en, f"{key} 在掩码为 False 处应为 0"))
-    return judge(observed, right)
+    return as_the_reference(observed, right)
 
 
 def nothing(module, rng):
@@ -222,7 +195,7 @@ def nothing(module, rng):
     found = gradients_of(module, rng, made)
     for name, scores, value, mask in made:
         keys = [f"{name}: out", f"{name}: weights"]
-        note(
+        attempt(
             found,
             keys,
             module,
@@ -234,7 +207,7 @@ def nothing(module, rng):
 def judge_nothing(observed, right):
     """The outputs first, and then the gradients."""
     forward = {key: x for key, x in right.items() if "∂" not in key}
-    return judge(observed, forward) or judge_gradients(observed, right)
+    return as_the_reference(observed, forward) or judge_gradients(observed, right)
 
 
 def worked(solution, language):
@@ -269,7 +242,7 @@ EXERCISE = Exercise(
             dependency,
             judge_dependency,
         ),
-        Check("values", Text("outputs and weights are right", "输出与权重正确"), values, judge),
+        Check("values", Text("outputs and weights are right", "输出与权重正确"), values),
         Check(
             "gradients",
             Text("masked scores get a gradient of 0; no NaN", "被遮住的分数梯度为 0，且没有 NaN"),

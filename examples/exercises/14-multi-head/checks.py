@@ -1,38 +1,12 @@
 """What is looked at in exercise 14."""
 
-import traceback
-
 import numpy as np
 
 from minigrad import Tensor, grad
-from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference
-from minigrad.coursework.values import Foreign, difference
+from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference, attempt
+from minigrad.coursework.values import difference
 
 NAMES = ["x", "W_Q", "W_K", "W_V", "W_O"]
-
-
-def note(found, keys, module, call):
-    """Keep what a call returns, or its kind of error, so that the other calls are seen too."""
-    try:
-        found |= dict(zip(keys, call(), strict=True))
-    except NotImplementedError:
-        raise
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [f"line {f.lineno}: " for f in frames if f.filename == module.__file__]
-        text = f"{''.join(lines[-1:])}{type(error).__name__}: {error}"
-        for key in keys:
-            found[key] = Foreign(type(error).__name__)
-            found[f"#error {key}"] = Foreign("error", text)
-
-
-def judge(observed, right):
-    """As the reference gives it; an error is told with its text."""
-    bad = as_the_reference(observed, right)
-    error = observed.get(f"#error {bad.key}") if bad else None
-    if isinstance(error, Foreign):
-        return Failure(bad.key, Text(*[f"{bad.key}: {error.text}"] * 2))
-    return bad
 
 
 def passed(call, x, rng):
@@ -46,8 +20,8 @@ def passed(call, x, rng):
 def both_ways(module, rng, call, name, x):
     """The value and the gradient of a function of one tensor."""
     found = {}
-    note(found, [name], module, lambda: [call(Tensor(x))])
-    note(found, [f"{name}: ∂L/∂x"], module, lambda: [passed(call, x, rng)])
+    attempt(found, [name], module, lambda: [call(Tensor(x))])
+    attempt(found, [f"{name}: ∂L/∂x"], module, lambda: [passed(call, x, rng)])
     return found
 
 
@@ -124,7 +98,7 @@ def values(module, rng):
         def call(inputs=inputs, n_heads=n_heads):
             return [module.multi_head_attention(*[Tensor(x) for x in inputs], n_heads)]
 
-        note(found, [f"{name}: out"], module, call)
+        attempt(found, [f"{name}: out"], module, call)
         found[f"#loop {name}: out"] = looped(*inputs, n_heads)
     return found
 
@@ -132,7 +106,7 @@ def values(module, rng):
 def judge_values(observed, right):
     """Reference-free: as the loop over the heads."""
     wanted = {key: right[f"#loop {key}"] for key in right if not key.startswith("#")}
-    bad = judge(observed, wanted)
+    bad = as_the_reference(observed, wanted)
     if bad is None or f"#error {bad.key}" in observed:
         return bad
     problem = difference(observed[bad.key], wanted[bad.key])
@@ -152,9 +126,9 @@ def gradients(module, rng):
             return grad(out, leaves, g, allow_unused=True)
 
         keys = [f"{name}: ∂L/∂{wanted}" for wanted in NAMES]
-        note(found, keys, module, lambda g=g, call=call: call(g))
+        attempt(found, keys, module, lambda g=g, call=call: call(g))
         h = rng.normal(size=g.shape)
-        note(found, [f"#other {key}" for key in keys], module, lambda h=h, call=call: call(h))
+        attempt(found, [f"#other {key}" for key in keys], module, lambda h=h, call=call: call(h))
         for key in keys:
             d_k, d_v = (inputs[i].shape[1] // n_heads for i in (1, 3))
             found[f"#constants {key}"] = {"d_k": d_k, "d_v": d_v, "n_heads": n_heads}
@@ -223,9 +197,9 @@ EXERCISE = Exercise(
             "split",
             Text("each head gets its columns of all words", "每个头得到所有词的对应列"),
             split,
-            judge,
+            as_the_reference,
         ),
-        Check("merge", Text("heads are put side by side again", "各头重新并排拼接"), merge, judge),
+        Check("merge", Text("heads are put side by side again", "各头重新并排拼接"), merge),
         Check(
             "loop",
             Text("the output is that of a loop over the heads", "输出与逐头循环的结果相同"),
@@ -236,7 +210,7 @@ EXERCISE = Exercise(
             "gradients",
             Text("gradients reach the input and all four matrices", "梯度到达输入和四个矩阵"),
             gradients,
-            judge,
+            as_the_reference,
             gradients=True,
         ),
         Check(

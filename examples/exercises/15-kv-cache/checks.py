@@ -1,37 +1,11 @@
 """What is looked at in exercise 15."""
 
-import traceback
-
 import numpy as np
 
-from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference
-from minigrad.coursework.values import Foreign, difference
+from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference, attempt
+from minigrad.coursework.values import difference
 
 CHUNKS = [(6,), (1, 1, 1, 1, 1, 1), (3, 3), (2, 1, 3)]
-
-
-def note(found, keys, module, call):
-    """Keep what a call returns, or its error, so that the other calls are seen too."""
-    try:
-        found |= dict(zip(keys, call(), strict=True))
-    except NotImplementedError:
-        raise
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [f"line {f.lineno}: " for f in frames if f.filename == module.__file__]
-        text = f"{''.join(lines[-1:])}{type(error).__name__}: {error}"
-        for key in keys:
-            found[key] = Foreign(type(error).__name__, str(error))
-            found[f"#error {key}"] = Foreign("error", text)
-
-
-def judge(observed, right):
-    """As the reference gives it; an error is told with its text."""
-    bad = as_the_reference(observed, right)
-    error = observed.get(f"#error {bad.key}") if bad else None
-    if isinstance(error, Foreign):
-        return Failure(bad.key, Text(*[f"{bad.key}: {error.text}"] * 2))
-    return bad
 
 
 def arrays(rng, d_k, d_v, batch=(), length=6):
@@ -64,13 +38,13 @@ def separate(module, rng):
         cache.append(np.ones((2, 3)), np.ones((2, 2)))
         return [float(len(other) != before)]
 
-    note(found, ["one cache grows with another"], module, grown)
+    attempt(found, ["one cache grows with another"], module, grown)
     return found
 
 
 def judge_separate(observed, right):
     """0 is no."""
-    bad = judge(observed, right)
+    bad = as_the_reference(observed, right)
     if bad is None or f"#error {bad.key}" in observed:
         return bad
     return Failure(bad.key, Text("one cache grows with another", "一个缓存随另一个缓存增长"))
@@ -90,7 +64,7 @@ def stored(module, rng):
 
             names = ["keys", "values", "length"]
             keys = [f"{name}, chunks {chunks}: {what}" for what in names]
-            note(found, keys, module, fill)
+            attempt(found, keys, module, fill)
     return found
 
 
@@ -110,7 +84,7 @@ def copies(module, rng):
             return seen
 
         names = ["keys", "values", "keys after another chunk", "values after another chunk"]
-        note(
+        attempt(
             found,
             [f"{name}, arrays overwritten by the caller: {what}" for what in names],
             module,
@@ -121,7 +95,7 @@ def copies(module, rng):
 
 def judge_copies(observed, right):
     """What was added does not change with the caller's array."""
-    bad = judge(observed, right)
+    bad = as_the_reference(observed, right)
     if bad is None or f"#error {bad.key}" in observed:
         return bad
     en = f"{bad.key} have changed: keep a copy"
@@ -147,7 +121,7 @@ def masks(module, rng):
         for n, end in zip(chunks, places, strict=True):
             name = f"mask({n}) after {end} positions, chunks {chunks}"
             names += [name, f"{name}: kind of dtype"]
-        note(found, names, module, made)
+        attempt(found, names, module, made)
     return found
 
 
@@ -158,7 +132,7 @@ def judge_masks(observed, right):
         if key.endswith(": kind of dtype"):
             continue
         if not isinstance(value, np.ndarray) or value.shape != wanted.shape:
-            return judge(observed, {key: wanted})
+            return as_the_reference(observed, {key: wanted})
         if value.dtype != bool:
             en = f"{key} is of dtype {value.dtype} in place of bool"
             return Failure(key, Text(en, f"{key} 的 dtype 是 {value.dtype}，应为 bool"))
@@ -195,7 +169,7 @@ def chunked(module, rng):
 
             places = np.cumsum(chunks)
             keys = [f"{name}, chunks {chunks}: out up to position {end}" for end in places]
-            note(found, keys, module, run)
+            attempt(found, keys, module, run)
             for key, end, n in zip(keys, places, chunks, strict=True):
                 found[f"#whole {key}"] = whole(*inputs)[..., end - n : end, :]
     return found
@@ -204,7 +178,7 @@ def chunked(module, rng):
 def judge_chunked(observed, right):
     """Reference-free: as all positions at once."""
     wanted = {key: right[f"#whole {key}"] for key in right if not key.startswith("#")}
-    bad = judge(observed, wanted)
+    bad = as_the_reference(observed, wanted)
     if bad is None or f"#error {bad.key}" in observed:
         return bad
     problem = difference(observed[bad.key], wanted[bad.key])
@@ -239,9 +213,7 @@ EXERCISE = Exercise(
             separate,
             judge_separate,
         ),
-        Check(
-            "stored", Text("keys and values are kept, in order", "键与值按顺序保存"), stored, judge
-        ),
+        Check("stored", Text("keys and values are kept, in order", "键与值按顺序保存"), stored),
         Check("copies", Text("what is kept is a copy", "保存的是副本"), copies, judge_copies),
         Check(
             "masks",
