@@ -63,7 +63,7 @@ TEXTS = {
 }
 
 
-WROTE = {Language.EN: "wrote {}", Language.ZH: "已写入 {}"}
+WROTE = {Language.EN: "wrote {}, of {}", Language.ZH: "已写入 {}（{}）"}
 
 
 class BadFileError(Exception):
@@ -140,7 +140,8 @@ def check(
     results = _run(ops, TEXTS[language])
     _report(ops, results, TEXTS[language])
     if draw is not None or step is not None:
-        _show(ops[0], draw, step, language)
+        wrong = [op for op, result in zip(ops, results, strict=True) if not result.ok]
+        _show((wrong or ops)[0], draw, step, language)
     raise typer.Exit(0 if all(result.ok for result in results) else 1)
 
 
@@ -158,6 +159,8 @@ def _show(op: Primitive, drawing: Path | None, page: Path | None, language: Lang
         ]
         with trace():
             out = case(*leaves)
+        code = op.forward.__code__
+        out._node.line = code.co_filename, code.co_firstlineno  # the user's, not this command's
         upstream = rng.standard_normal(out.shape)
         if page is not None:
             step_page(_steps(out, upstream), page, language=language.value)
@@ -170,7 +173,7 @@ def _show(op: Primitive, drawing: Path | None, page: Path | None, language: Lang
         fail(f"{op} cannot be shown: {type(error).__name__}: {error}")
     for path in (drawing, page):
         if path is not None:
-            typer.echo(printable(WROTE[language].format(path)))
+            typer.echo(printable(WROTE[language].format(path, op)))
 
 
 def _steps(out: Tensor, upstream: Array) -> BackwardSteps:

@@ -4,6 +4,7 @@ What an exercise is and who decides is told in `minigrad.coursework`; here its v
 on the terminal, reports and exit statuses.
 """
 
+import shlex
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -82,8 +83,12 @@ WORDS = {
     "solved": Text(
         "This one is solved; there is nothing to hint at.", "这个练习已完成，无需提示。"
     ),
+    "not so": Text("This does not hold yet: {}.", "这一点还不成立：{}。"),
+    "begin": Text(
+        "{} is not written yet; its page is README.md.", "{} 尚未编写；讲解见 README.zh-CN.md。"
+    ),
     "last": Text("That was the last hint.", "这是最后一条提示。"),
-    "not run": Text("{} more checks come after it.", "后面还有 {} 项检查。"),
+    "not run": Text("Checks that come after it: {}.", "后面还有 {} 项检查。"),
     "again": Text("The stub is there again.", "练习已恢复原样。"),
     "kept": Text("What you wrote is kept as {}.", "你写的内容保存为 {}。"),
     "watching": Text(
@@ -117,11 +122,15 @@ def _start(
         start(folder, known, force=force)
         if notebooks:
             write_notebooks(folder, known, language)
-    except (OSError, NotebookError) as error:
+    except FileExistsError as error:
+        fail(str(error) if error.errno is None else f"{folder} is a file")
+    except OSError as error:
+        fail(f"{error.filename or folder}: {error.strerror or error}")
+    except NotebookError as error:
         fail(str(error))
     said = WORDS["copied"].of(language)
-    typer.echo(said.format(count=len(known), folder=folder, first=known[0].name))
-    typer.echo(f"cd {folder} && minigrad exercises check {known[0].number}")
+    typer.echo(said.format(count=len(known), folder=f"“{folder}”", first=known[0].name))
+    typer.echo(f"cd {shlex.quote(str(folder))} && minigrad exercises check {known[0].number}")
 
 
 @exercises.command("list")
@@ -178,6 +187,8 @@ def check(which: str, *, folder: Path | str = ".", language: str = "en") -> None
     for exercise in named(which, shipped()):
         verdict = grade(exercise, file_of(Path(folder), exercise))
         show(verdict, Language(language))
+        with suppress(OSError):
+            note(Path(folder), verdict)
 
 
 def _grade(exercise: Exercise, folder: Path, seed: int, *, alone: bool) -> Verdict | None:
@@ -288,14 +299,16 @@ def hint_of(exercise: Exercise, verdict: Verdict, level: int, language: str) -> 
     bad = verdict.failed
     if level == 1 or (bad is None and level < 4):
         what = bad.title.of(language) if bad else verdict.title.of(language)
-        status = FAILED if bad else NOT_ATTEMPTED
-        return f"{WORDS[status].of(language)}: {what}"
+        return WORDS["not so" if bad else "begin"].of(language).format(what)
     if level == 2 and bad is not None:
         return printable(bad.message.of(language))
     if level == 3:
-        if not verdict.diagnosis:
-            return WORDS["unknown"].of(language)
-        return f"{verdict.says.of(language)} {verdict.hint.of(language)}"
+        if verdict.diagnosis:
+            gap = "" if language == "zh" else " "
+            return f"{verdict.says.of(language)}{gap}{verdict.hint.of(language)}"
+        if verdict.line and bad is not None:  # it stopped with an error, which is no riddle
+            return printable(bad.message.of(language))
+        return WORDS["unknown"].of(language)
     if exercise.worked is None:
         return (exercise.folder / "README.md").read_text(encoding="utf-8")
     return exercise.worked(exercise.solution(), language)

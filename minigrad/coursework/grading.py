@@ -253,7 +253,7 @@ def explain(exercise: Exercise, check: Check, found: Run, seed: int) -> Told | N
         return Told(mistake.id, mistake.says, mistake.hint)
     after = exercise.checks[list(exercise.checks).index(check) :]
     looking = next((c for c in after if c.gradients), None)
-    if not (check.gradients or check.backward):
+    if not (check.gradients or check.backward) or _came_as_integers(exercise, check, found):
         return None
     told = _by_relations(exercise, looking, found, seed, passed) if looking else None
     if told is None:
@@ -263,6 +263,15 @@ def explain(exercise: Exercise, check: Check, found: Run, seed: int) -> Told | N
             return Told(mistake.id, mistake.says, mistake.hint)
     says, hint = (Text(tell("en"), tell("zh")) for tell in (told.sentence, told.hint))
     return Told(told.id, says, hint)
+
+
+def _came_as_integers(exercise: Exercise, check: Check, found: Run) -> bool:
+    """Whether gradients came as integers, so that their values say nothing."""
+    return any(
+        key.endswith(": its dtype") and not np.all(value == 1.0)
+        for offset in range(exercise.seeds)
+        for key, value in found.observed.get((check.name, offset), {}).items()
+    )
 
 
 def _passes(exercise: Exercise, check: Check, found: Run, seed: int) -> bool:

@@ -49,6 +49,7 @@ def op_checks(
             "signature", Text("the functions are there", "函数齐全"), asked.signature, coarse=True
         ),
         Check("values", Text("the forward values are right", "前向的值正确"), asked.values),
+        Check("runs", Text("the rules run", "规则可以运行"), asked.runs, coarse=True),
         Check(
             "untouched",
             Text("nothing is changed in place", "没有就地修改"),
@@ -126,9 +127,19 @@ class _Asked:
                 yield name, upstream, _pull(call.op, node, position), call
 
     def signature(self, module: Any, rng: Rng) -> Observation:
-        self.op_of(module)
+        op = self.op_of(module)
         names = [self.forward, *[rule for rule in self.rules if rule]]
-        return {name: float(callable(getattr(module, name, None))) for name in names}
+        found: Observation = {name: float(callable(getattr(module, name))) for name in names}
+        for number, name in enumerate(op.input_names, 1):
+            found[f"{self.forward}, input {number}"] = Foreign("named", name)
+        return found
+
+    def runs(self, module: Any, rng: Rng) -> Observation:
+        found: Observation = {}
+        for name, upstream, pull, _ in self.pulls(module, rng):
+            pull(upstream)
+            found[name] = 1.0
+        return found
 
     def values(self, module: Any, rng: Rng) -> Observation:
         return {call.name: call.case(*call.case.arrays()) for call in self.calls(module, rng)}
@@ -220,11 +231,20 @@ def _numbers(case: Case, op: Primitive, constants: Constants | None) -> dict[str
     return found
 
 
+CHANGED = {
+    "an input": "输入",
+    "the upstream": "上游梯度",
+    "what the rule was given": "规则得到的数组",
+}
+
+
 def _kept(observed: Observation, right: Observation) -> Failure | None:
     for key in right:
         if observed.get(key) is None or not np.all(observed[key] == 1.0):
-            en = f"{key} is changed in place: work on a copy, or write a new array"
-            return Failure(key, Text(en, f"{key} 被就地修改了：请在副本上计算，或写到新数组里"))
+            call, _, what = key.rpartition(": ")
+            en = f"{call}: {what} is changed in place: work on a copy, or write a new array"
+            zh = f"{call}：{CHANGED[what]}被就地修改了：请在副本上计算，或写到新数组里"
+            return Failure(key, Text(en, zh))
     return None
 
 
@@ -235,7 +255,8 @@ def _shaped(observed: Observation, right: Observation) -> Failure | None:
             if found is not None and np.all(found == 1.0):
                 continue
             en = f"{key} must be floating point: integers cut gradients off"
-            return Failure(key, Text(en, f"{key} 应为浮点型：整数会截断梯度"))
+            zh = f"{key.removesuffix(': its dtype')}：dtype 应为浮点型：整数会截断梯度"
+            return Failure(key, Text(en, zh))
         if isinstance(found, np.ndarray) and np.array_equal(found, shape):
             continue
         if not isinstance(found, np.ndarray):

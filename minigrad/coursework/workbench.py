@@ -77,9 +77,10 @@ def start(folder: Path, known: Sequence[Exercise], *, force: bool = False) -> li
         for name in PAGES
     }
     for target, content in contents.items():
-        if target.name == "exercise.py" and target.exists():
+        if target.name == "exercise.py" and target.exists() and target.read_bytes() != content:
             keep(target)
         write_whole(target, content)
+    forget(folder, known)
     return list(contents)
 
 
@@ -96,9 +97,11 @@ def keep(file: Path) -> Path:
 
 def reset(folder: Path, exercise: Exercise) -> Path | None:
     """Write the stub again; returns where what was written is kept, None if there was nothing."""
-    target = folder / exercise.name / "exercise.py"
-    kept = keep(target) if target.exists() else None
-    write_whole(target, (exercise.folder / "exercise.py").read_bytes())
+    target, stub = folder / exercise.name / "exercise.py", exercise.folder / "exercise.py"
+    begun = target.exists() and target.read_bytes() != stub.read_bytes()
+    kept = keep(target) if begun else None
+    write_whole(target, stub.read_bytes())
+    forget(folder, [exercise])
     return kept
 
 
@@ -143,6 +146,15 @@ def note_hint(folder: Path, exercise: Exercise, level: int) -> None:
     _write(folder, progress)
 
 
+def forget(folder: Path, exercises: Sequence[Exercise]) -> None:
+    """What was noted of exercises that begin again."""
+    before = read_progress(folder)
+    names = {exercise.name for exercise in exercises}
+    after = {name: told for name, told in before.items() if name not in names}
+    if after != before:
+        _write(folder, after)
+
+
 def last_verdict(progress: dict[str, dict[str, Any]], name: str) -> Verdict | None:
     """The last verdict on an exercise, if there is one that can be read."""
     try:
@@ -152,7 +164,10 @@ def last_verdict(progress: dict[str, dict[str, Any]], name: str) -> Verdict | No
 
 
 def _stuck(verdict: Verdict) -> tuple[str, str]:
-    return (verdict.failed.name if verdict.failed else verdict.status), verdict.diagnosis
+    bad = verdict.failed
+    if bad is None:
+        return verdict.status, ""
+    return bad.name, verdict.diagnosis or bad.message.en
 
 
 def _write(folder: Path, progress: dict[str, dict[str, Any]]) -> None:
