@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from minigrad.cli import LanguageOption, fail
+from minigrad.cli import LanguageOption, fail, printable
 from minigrad.coursework.classes import (
     as_csv,
     grade_class,
@@ -31,6 +31,10 @@ WORDS = {
     "marking": Text("marking", "批改中"),
     "written": Text(
         "{count} students marked. Written: {files}", "已批改 {count} 名学生。已写入：{files}"
+    ),
+    "nothing": Text(
+        "{0}: nothing found; it should be in {0}/{1}/exercise.py",
+        "{0}：没有找到作业；应在 {0}/{1}/exercise.py",
     ),
     "solved": Text("{name}: {count} of {all} solved it", "{name}：{all} 人中有 {count} 人完成"),
     "mistake": Text("{count} × {id}: {says}", "{count} × {id}：{says}"),
@@ -58,6 +62,10 @@ def grade(
         found = submissions_in(submissions, known)
     except (NoExercisesError, OSError, ValueError) as error:
         fail(str(error))
+    for submission in found:
+        if not submission.files:
+            said = WORDS["nothing"].of(language)
+            typer.echo(said.format(printable(submission.student), known[0].name), err=True)
     errors = Console(stderr=True)
     marked: list[dict[str, Any]] = []
     with ProcessPoolExecutor(jobs or os.cpu_count() or 1) as executor:
