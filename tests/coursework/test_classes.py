@@ -90,6 +90,26 @@ def test_a_second_run_marks_only_what_has_changed(
     assert len(second) == len(first) == 5
 
 
+def test_other_numbers_or_other_exercises_are_marked_anew(
+    scale: Exercise, handed_in: Path, tmp_path: Path
+) -> None:
+    (one, *_) = submissions_in(handed_in, [scale])
+    out = tmp_path / "out"
+    marked(handed_in, scale, out)
+    again = [*grade_class([one], [scale], out, Refusing(), seed=0)]
+    assert [row["student"] for row in again] == [one.student]
+    for exercises, seed in (([scale], 1), ([scale, scale], 0)):
+        with pytest.raises(RuntimeError, match="marked anew"):
+            list(grade_class([one], exercises, out, Refusing(), seed=seed))
+
+
+class Refusing(ThreadPoolExecutor):
+    """Takes no work."""
+
+    def submit(self, *given: Any, **named: Any) -> Any:
+        raise RuntimeError("marked anew")
+
+
 @pytest.mark.slow
 def test_processes_do_it_too(scale: Exercise, handed_in: Path, tmp_path: Path) -> None:
     found = submissions_in(handed_in, [scale])

@@ -1,0 +1,97 @@
+"""The layers of checks that every op goes through: each finds what it is there for."""
+
+import numpy as np
+import pytest
+
+from minigrad.coursework import Exercise, load, op_checks
+from minigrad.coursework.exercise import module_of
+from minigrad.coursework.grading import Verdict, judge
+from minigrad.coursework.runner import observe_here
+from tests.coursework.helpers import SOLUTION, written
+
+
+@pytest.fixture(scope="module")
+def scale(tmp_path_factory: pytest.TempPathFactory) -> Exercise:
+    return load(written(tmp_path_factory.mktemp("course")))
+
+
+def verdict_on(exercise: Exercise, code: str) -> Verdict:
+    module = module_of(f"{SOLUTION}\n\n{code}\n", "answer.py")
+    return judge(exercise, observe_here(exercise, module, "answer.py"))
+
+
+RULE = "def scaled_gradient(g, c):\n    "
+FOUND = {
+    "a name": ("del scaled_gradient", "signature", "scaled_gradient is not defined"),
+    "another name of an input": (
+        "def scaled(y, c):\n    return y * c",
+        "signature",
+        "it is named y in place of named x",
+    ),
+    "a wrong value": ("def scaled(x, c):\n    return x + c", "values", "entry"),
+    "a rule that raises": (RULE + "raise RuntimeError('猫')", "runs", "line 14: RuntimeError: 猫"),
+    "an input changed": (
+        "def scaled(x, c):\n    x *= c\n    return x + 0",
+        "untouched",
+        "an input",
+    ),
+    "the upstream changed": (RULE + "g *= c\n    return g", "untouched", "the upstream is changed"),
+    "nothing returned": (RULE + "g * c", "shapes", "nothing was returned (None)"),
+    "a list": (RULE + "return (g * c).tolist()", "shapes", "but a list"),
+    "another shape": (RULE + "return (g * c)[:1]", "shapes", "has shape"),
+    "integers": (RULE + "return (g * c).astype(int)", "shapes", "must be floating point"),
+    "a constant added": (RULE + "return g * c + 1", "linear", "of 0 it must be 0"),
+    "a square": (RULE + "return g * c + 1e-4 * g**2", "linear", "not linear"),
+    "a factor": (RULE + "return 1.001 * g * c", "gradients", "entry"),
+}
+
+
+@pytest.mark.parametrize("what", FOUND)
+def test_a_layer_finds_what_it_is_there_for(what: str, scale: Exercise) -> None:
+    code, check, says = FOUND[what]
+    verdict = verdict_on(scale, code)
+    assert verdict.failed is not None
+    assert (verdict.failed.name, verdict.status) == (check, "failed")
+    assert says in verdict.failed.message.en
+
+
+def test_a_rule_that_writes_into_what_it_was_given_is_found() -> None:
+    code = "import numpy as np\ndef e(x):\n    return np.exp(x)\n"
+    code += "def e_gradient(g, out):\n    out *= g\n    return out"
+    checks = op_checks("e", ["e_gradient"], lambda rng: (rng.normal(size=(2, 3)),))
+    (check,) = [check for check in checks if check.name == "untouched"]
+    seen = check.observe(module_of(code, "answer.py"), np.random.default_rng(0))
+    failure = check.judge(seen, dict.fromkeys(seen, 1.0))
+    assert failure is not None
+    assert "what the rule was given is changed in place" in failure.what.en
+    assert "规则得到的数组被就地修改了" in failure.what.zh
+
+
+def test_what_was_begun_is_not_called_untouched(scale: Exercise) -> None:
+    begun = verdict_on(scale, RULE + "raise NotImplementedError")
+    assert begun.status == "failed"
+    assert begun.failed is not None
+    assert begun.failed.message.en == "line 14: not written yet"
+    assert [o.status for o in begun.outcomes][:2] == ["passed", "passed"]
+
+
+@pytest.mark.parametrize(
+    ("code", "diagnosis"),
+    [
+        ("return -g * c", "sign"),
+        ("return 2 * g * c", "factor"),
+        ("return g * c * abs(c)", "factor"),
+        ("return 0 * g", "zero"),
+        ("return g / c", "scale.divided"),
+        ("return -g / c", ""),
+        ("return g * c + 0.1 * np.roll(g, 1)", ""),
+    ],
+)
+def test_a_mistake_is_named_or_nothing_is_said(code: str, diagnosis: str, scale: Exercise) -> None:
+    assert verdict_on(scale, RULE + code).diagnosis == diagnosis
+
+
+def test_a_slip_of_the_pen_names_no_mistake(scale: Exercise) -> None:
+    verdict = verdict_on(scale, RULE + "return gg * c")
+    assert verdict.diagnosis == ""
+    assert verdict.line == 14
