@@ -44,6 +44,8 @@ HOSTILE = {
         "    __eq__ = lambda self, other: np.ones(self.shape, bool)\n"
         "def scaled_gradient(g, c):\n    return (g / c).view(Equal)\n"
     ),
+    "a question": "answer = input('猫?')",
+    "a large file": "open('large', 'wb').write(b'x' * (1 << 26))",
     "an object": "def scaled_gradient(g, c):\n    return object()",
     "a file that is no text": None,
 }
