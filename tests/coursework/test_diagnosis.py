@@ -10,18 +10,18 @@ from minigrad.check.diagnosis import CATALOGUE, Diagnosis, Occasion, diagnose, l
 from tests.coursework.diagnosis import MISTAKES, combined, false_alarms, hits
 
 
-@pytest.mark.parametrize("times", [6, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [6])
 def test_every_mistake_of_the_catalogue_gets_its_own_name(times: int) -> None:
     for name, counts in hits(times).items():
         assert counts == {"right": times}, name
 
 
-@pytest.mark.parametrize("times", [40, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [40])
 def test_what_is_no_mistake_of_the_catalogue_gets_no_name(times: int) -> None:
     assert false_alarms(times) == []
 
 
-@pytest.mark.parametrize("times", [40, pytest.param(800, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [40])
 def test_of_two_mistakes_one_is_named_or_none(times: int) -> None:
     counts = combined(times)
     assert counts["another"] == 0
