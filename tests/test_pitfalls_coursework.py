@@ -67,6 +67,7 @@ def test_c07_an_exercise_that_is_not_written_takes_nothing_from_another(
 QUICK = ("03-unbroadcast", "11-causal-mask")  # all of them: `minigrad exercises verify`
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_c08_the_reference_passes_and_everything_that_is_known_to_be_wrong_fails(
     name: str,

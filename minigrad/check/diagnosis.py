@@ -185,8 +185,6 @@ def diagnose(occasions: Sequence[Occasion], *, least: int = 2) -> Diagnosis | No
     for relation in (_known, *_RELATIONS, _known_and_more):
         held = [relation(o) for o in (shown if relation is _not_finite else telling)]
         common = [found for found in held[0] if all(found in others for others in held[1:])]
-        if common and relation is _known_and_more:
-            return Diagnosis(common[0].id)
         if common:
             return _joined(common)
     return None
@@ -307,9 +305,11 @@ def _not_summed(o: Occasion) -> list[Diagnosis]:
     if extra < 0 or o.wrong.shape == o.right.shape:
         return []
     small = (1,) * extra + o.right.shape
-    axes = tuple([i for i, n in enumerate(small) if n == 1])
+    axes = tuple([i for i, n in enumerate(small) if n == 1 < o.wrong.shape[i]])
+    if not axes:
+        return []
     summed = o.wrong.sum(axis=axes, keepdims=True)
-    fits = summed.shape == small and _equal(summed.reshape(o.right.shape), o.right)
+    fits = summed.size == o.right.size and _equal(summed.reshape(o.right.shape), o.right)
     return [Diagnosis("not-summed")] if fits else []
 
 

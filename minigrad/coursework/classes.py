@@ -12,7 +12,13 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    as_completed,
+)
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,8 +45,20 @@ class Submission:
         """Changes with the files."""
         told = hashlib.sha256()
         for name, file in sorted(self.files.items()):
-            told.update(f"{name}\0{hashlib.sha256(file.read_bytes()).hexdigest()}\0".encode())
+            told.update(f"{name}\0{_digest(file)}\0".encode())
         return told.hexdigest()
+
+
+MOST = 1 << 20
+"""Bytes of a file that is looked at; no answer is longer."""
+
+
+def _digest(file: Path) -> str:
+    try:
+        with file.open("rb") as stream:
+            return hashlib.sha256(stream.read(MOST)).hexdigest()
+    except OSError as error:
+        return f"{type(error).__name__}"
 
 
 def submissions_in(folder: Path, known: Sequence[Exercise]) -> list[Submission]:
@@ -78,6 +96,8 @@ def mark(submission: Submission, folders: Sequence[Path], seed: int) -> dict[str
             verdict = Verdict(exercise.name, exercise.title, MISSING, (), seed=seed)
         else:
             try:
+                if file.stat().st_size > MOST:
+                    raise ValueError(f"{file.name} is larger than {MOST:,} bytes")
                 verdict = grade(exercise, file, seed=seed)
             except Exception as error:  # of ours, not of the student's: that is a verdict
                 verdict = _broken(exercise, error, seed)
@@ -123,15 +143,50 @@ def grade_class(
         if before is not None:
             yield before
         else:
-            waiting[executor.submit(mark, submission, folders, seed)] = target
+            waiting[_submitted(executor, submission, folders, seed)] = submission, target
     for done in as_completed(waiting):
-        marked = done.result()
-        write_whole(waiting[done], json.dumps(marked, ensure_ascii=False, indent=1).encode())
+        submission, target = waiting[done]
+        try:
+            marked = done.result()
+        except BrokenExecutor:  # somebody ended the process that marked them, or another's
+            marked = _alone(submission, folders, seed)
+        write_whole(target, json.dumps(marked, indent=1).encode("ascii"))
         yield marked
 
 
+def _submitted(
+    executor: Executor, submission: Submission, folders: Sequence[Path], seed: int
+) -> Future[dict[str, Any]]:
+    try:
+        return executor.submit(mark, submission, folders, seed)
+    except BrokenExecutor as error:
+        broken: Future[dict[str, Any]] = Future()
+        broken.set_exception(error)
+        return broken
+
+
+def _alone(submission: Submission, folders: Sequence[Path], seed: int) -> dict[str, Any]:
+    """Mark a student in a process that nobody else needs; one that ends it is not marked."""
+    with ProcessPoolExecutor(1) as single:
+        try:
+            return single.submit(mark, submission, folders, seed).result()
+        except BrokenExecutor:
+            error = RuntimeError("it ended the process that marks it")
+            verdicts = [as_data(_broken(load(folder), error, seed)) for folder in folders]
+    return {
+        "student": submission.student,
+        "fingerprint": submission.fingerprint,
+        "seed": seed,
+        "verdicts": verdicts,
+    }
+
+
 def _target(out: Path, student: str) -> Path:
-    return out / "students" / f"{student}.json"
+    """A file of the student's own, also where their name can be none."""
+    kept = "".join(c if c.isalnum() or c in "._-" else "_" for c in student)[:40]
+    mark = hashlib.sha256(student.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    same = kept == student and len(kept.encode()) < 100
+    return out / "students" / (f"{kept}.json" if same else f"{kept}-{mark}.json")
 
 
 def _before(
@@ -141,7 +196,8 @@ def _before(
         found = json.loads(target.read_text(encoding="utf-8"))
         same = found["fingerprint"] == submission.fingerprint and found["seed"] == seed
         names = [from_data(data).exercise for data in found["verdicts"]]
-    except (OSError, ValueError, KeyError, TypeError):
+        same = same and found["student"] == submission.student
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return found if same and names == [exercise.name for exercise in exercises] else None
 
@@ -166,7 +222,7 @@ def as_csv(marked: Sequence[dict[str, Any]], exercises: Sequence[Exercise]) -> s
 
 def _safe(cell: str) -> str:
     """A text that no spreadsheet takes for a formula."""
-    return f"'{cell}" if cell[:1] in "=+-@\t\r" else cell
+    return f"'{cell}" if cell.strip()[:1] in ("=", "+", "-", "@", "＝", "＋", "－", "＠") else cell
 
 
 @dataclass(frozen=True)

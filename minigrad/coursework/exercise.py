@@ -129,6 +129,11 @@ class Exercise:
         return self.folder.name
 
     @property
+    def observations(self) -> int:
+        """How many observations all checks make together."""
+        return len(self.checks) * self.seeds
+
+    @property
     def number(self) -> int:
         """Its place on the ladder."""
         return int(self.name.partition("-")[0])

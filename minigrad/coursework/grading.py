@@ -134,7 +134,7 @@ def _failure(
         right = observed_of(exercise, None, check, seed, offset)
         try:
             bad = check.judge(found.observed[key], right)
-        except (KeyError, ValueError, TypeError) as error:  # of what no honest run observes
+        except Exception as error:  # a judge may not expect what came
             bad = Failure(
                 "", Text(f"what came cannot be judged: {error}", f"无法判断结果：{error}")
             )
@@ -242,7 +242,8 @@ def explain(exercise: Exercise, check: Check, found: Run, seed: int) -> Told | N
     alike = [
         mistake
         for mistake in exercise.mutants
-        if _gives(exercise, mistake, check, found, seed)
+        if not _right(exercise, mistake, check, seed)
+        and _gives(exercise, mistake, check, found, seed)
         and all(_gives(exercise, mistake, c, found, seed, loosely=True) for c in others)
         and all(_right(exercise, mistake, c, seed) for c in passed)
     ]
@@ -260,9 +261,25 @@ def explain(exercise: Exercise, check: Check, found: Run, seed: int) -> Told | N
         return None
     for mistake in exercise.mutants:
         if mistake.id == told.id:
-            return Told(mistake.id, mistake.says, mistake.hint)
+            return Told(mistake.id, _and_more(mistake.says, dict(told.values)), mistake.hint)
     says, hint = (Text(tell("en"), tell("zh")) for tell in (told.sentence, told.hint))
     return Told(told.id, says, hint)
+
+
+def _and_more(says: Text, values: Mapping[str, str]) -> Text:
+    """What a known mistake is told as, where a constant or a transpose comes on top of it."""
+    if "times" in values:
+        factor = values["times"]
+        return Text(
+            f"It is {factor} times what this mistake gives: {says.en}",
+            f"结果是下面这个错误所得的 {factor} 倍：{says.zh}",
+        )
+    if "transposed" in values:
+        return Text(
+            f"It is the transpose of what this mistake gives: {says.en}",
+            f"结果是下面这个错误所得的转置：{says.zh}",
+        )
+    return says
 
 
 def _came_as_integers(exercise: Exercise, check: Check, found: Run) -> bool:
@@ -308,7 +325,7 @@ def _judged_right(
         return False
     try:
         return check.judge(seen, observed_of(exercise, None, check, seed, offset)) is None
-    except (KeyError, ValueError, TypeError):
+    except Exception:  # a judge may not expect what came
         return False
 
 
@@ -351,7 +368,10 @@ def _same_value(a: Any, b: Any) -> bool:
         return False
     x, y = a.astype(float), b.astype(float)
     finite = np.isfinite(y)
-    if not np.array_equal(finite, np.isfinite(x)):
+    if (
+        not np.array_equal(x[~finite], y[~finite], equal_nan=True)
+        or not np.isfinite(x[finite]).all()
+    ):
         return False
     size = float(np.abs(y[finite]).max(initial=0.0))
     return bool(np.abs(x[finite] - y[finite]).max(initial=0.0) <= CLOSE * size)

@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +26,7 @@ import numpy as np
 
 from minigrad.coursework.child import error_as_data
 from minigrad.coursework.exercise import Exercise, Observation, observations
-from minigrad.coursework.values import decode_all, encode_all
+from minigrad.coursework.values import decode_all, encode_all, readable
 
 MEMORY = 2 << 30
 """Bytes of address space. NumPy and its BLAS map some hundreds of megabytes."""
@@ -60,7 +60,7 @@ def run(exercise: Exercise, file: Path, *, seed: int = 0) -> Run:
     """Observe a student's file. Whatever it does, this returns, and nothing of it is left."""
     found = Run()
     with (
-        tempfile.TemporaryDirectory(prefix="minigrad-") as folder,
+        tempfile.TemporaryDirectory(prefix="minigrad-", ignore_cleanup_errors=True) as folder,
         _process(exercise, file, seed, Path(folder)) as process,
     ):
         assert process.stdout is not None
@@ -86,8 +86,10 @@ def _follow(
     found: Run, exercise: Exercise, lines: queue.Queue[bytes | None], printed: _Printed
 ) -> str:
     """Take lines until the end; returns why there are no more, or "" if all have come."""
-    limit = START
+    limit, end = START, time.monotonic() + START + exercise.seconds * exercise.observations
     while True:
+        if time.monotonic() > end:
+            return "time"
         try:
             line = lines.get(timeout=limit)
         except queue.Empty:
@@ -98,7 +100,7 @@ def _follow(
             return "exit"
         try:
             ended = _heard(found, json.loads(line))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except Exception as error:  # whatever was put into the channel
             return f"harness: an observation could not be read ({type(error).__name__})"
         if ended:
             return ""
@@ -110,7 +112,7 @@ def _heard(found: Run, told: dict[str, Any]) -> bool:
     if "check" in told:
         _take(found, told)
     elif told.get("loaded") is False:
-        found.loading = dict(told["error"])
+        found.loading = _error(told["error"])
     return bool(told.get("done")) or found.loading is not None
 
 
@@ -118,9 +120,15 @@ def _take(found: Run, told: dict[str, Any]) -> None:
     key = str(told["check"]), int(told["seed"])
     found.seconds[key[0]] = found.seconds.get(key[0], 0.0) + float(told.get("seconds", 0.0))
     if "error" in told:
-        found.errors[key] = dict(told["error"])
+        found.errors[key] = _error(told["error"])
         return
     found.observed[key] = decode_all(told["observed"])
+
+
+def _error(told: Mapping[str, Any]) -> dict[str, Any]:
+    line = told.get("line")
+    words = {name: readable(told.get(name, "")) for name in ("kind", "text")}
+    return {**words, "line": line if isinstance(line, int) else None}
 
 
 def observe_here(exercise: Exercise, module: Any, file: str, *, seed: int = 0) -> Run:

@@ -44,6 +44,11 @@ class Foreign:
         return f"{self.kind} {self.text}".strip()
 
 
+def readable(text: Any) -> str:
+    """A text of others' that can be written anywhere: halves of characters become escapes."""
+    return str(text).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def encode(value: Any) -> Any:
     """A value as JSON can hold it; its shape and dtype stay as they are.
 
@@ -78,7 +83,7 @@ def encode_all(observed: Mapping[str, Any]) -> dict[str, Any]:
 def decode_all(told: Mapping[str, Any]) -> dict[str, Any]:
     """The observation again. Errors: `ValueError`."""
     return {
-        key: {str(name): float(x) for name, x in value.items()}
+        readable(key): {str(name): float(x) for name, x in value.items()}
         if key.startswith("#constants")
         else decode(value)
         for key, value in told.items()
@@ -92,7 +97,7 @@ def decode(told: Any) -> Any:
     if "tensor" in told:
         return decode(told["tensor"])
     if "kind" in told:
-        return Foreign(str(told["kind"])[:100], str(told.get("text", ""))[:500])
+        return Foreign(readable(told["kind"])[:100], readable(told.get("text", ""))[:500])
     dtype = np.dtype(str(told["dtype"]))
     if dtype.kind not in "biufc":
         raise ValueError(f"a value of dtype {dtype} is no number")

@@ -123,7 +123,7 @@ def read_progress(folder: Path) -> dict[str, dict[str, Any]]:
     """By name of the exercise: its last verdict as data, and which hint was given last."""
     try:
         found = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -88,6 +88,7 @@ def test_the_same_seed_gives_the_same_numbers_and_another_others(work: Path) -> 
     assert first == again != other
 
 
+@pytest.mark.slow
 def test_reports_go_to_a_file_or_to_the_terminal(work: Path) -> None:
     work.write_text(WRONG, encoding="utf-8")
     printed = run("check", "3", "--report", "json")
@@ -109,6 +110,7 @@ def test_a_reset_gives_the_stub_back(work: Path) -> None:
     assert "NotImplementedError" in work.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_second_start_is_refused_and_forced(work: Path) -> None:
     work.write_text(WRONG, encoding="utf-8")
     refused = run("start", ".")
@@ -134,6 +136,7 @@ def test_what_cannot_be_done_is_said(arguments: tuple[str, ...], says: str, work
     assert says in result.output.replace("\n", " ")
 
 
+@pytest.mark.slow
 def test_an_author_is_told_what_is_wrong_with_an_exercise(scale: Exercise) -> None:
     folder = scale.folder.parent
     right = run("verify", "--from", str(folder))

@@ -164,6 +164,8 @@ def hits(times: int, seed: int = 0) -> dict[str, Counter[str]]:
 
 def _fits(told: Diagnosis, expected: Diagnosis) -> bool:
     """Where n is 2, twice and n times are one and the same, and both are named."""
+    if told.id == expected.id and told.id.startswith("mistake"):
+        return True  # a constant or a transpose on top is told beside
     return told == expected or (
         told.id == expected.id == "factor"
         and expected.values[0][1] in told.values[0][1].split(" = ")

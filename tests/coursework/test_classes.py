@@ -52,6 +52,7 @@ def marked(folder: Path, scale: Exercise, out: Path, workers: int = 2) -> list[d
         return list(grade_class(found, [scale], out, executor))
 
 
+@pytest.mark.slow
 def test_each_student_is_marked_and_written_down(
     scale: Exercise, handed_in: Path, tmp_path: Path
 ) -> None:
@@ -63,9 +64,11 @@ def test_each_student_is_marked_and_written_down(
         "nobody": "missing",
     }  # fmt: skip
     assert rows["猫"]["diagnosis"] == "scale.divided"
-    for name, data in rows.items():
-        file = tmp_path / "out" / "students" / f"{name}.json"
-        assert json.loads(file.read_text(encoding="utf-8"))["verdicts"] == [data]
+    files = [*(tmp_path / "out" / "students").iterdir()]
+    kept = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    assert {row["student"]: row["verdicts"] for row in kept} == {
+        name: [data] for name, data in rows.items()
+    }
     assert solved([{"verdicts": [data]} for data in rows.values()], scale) == 1
 
 
@@ -90,6 +93,7 @@ def test_a_second_run_marks_only_what_has_changed(
     assert len(second) == len(first) == 5
 
 
+@pytest.mark.slow
 def test_other_numbers_or_other_exercises_are_marked_anew(
     scale: Exercise, handed_in: Path, tmp_path: Path
 ) -> None:
@@ -108,6 +112,29 @@ class Refusing(ThreadPoolExecutor):
 
     def submit(self, *given: Any, **named: Any) -> Any:
         raise RuntimeError("marked anew")
+
+
+@pytest.mark.slow
+def test_who_ends_the_process_that_marks_them_ends_nobody_elses(
+    scale: Exercise, handed_in: Path, tmp_path: Path
+) -> None:
+    hostile = {
+        "killer": "import os\nos.kill(os.getppid(), 9)",
+        "half": "raise ValueError('\\ud800')",
+        "长" * 70: "def scaled_gradient(g, c):\n    return g / c",
+    }
+    for student, code in hostile.items():
+        place = handed_in / student / "03-scale.py"
+        place.parent.mkdir()
+        place.write_text(f"{SOLUTION}\n\n{code}\n", encoding="utf-8")
+    found = submissions_in(handed_in, [scale])
+    with ProcessPoolExecutor(2) as executor:
+        rows = list(grade_class(found, [scale], tmp_path / "out", executor))
+    statuses = {row["student"]: row["verdicts"][0]["status"] for row in rows}
+    assert len(statuses) == 8
+    assert (statuses["ann"], statuses["killer"], statuses["half"]) == ("passed", "error", "failed")
+    assert statuses["长" * 70] == "failed"
+    assert len([*(tmp_path / "out" / "students").iterdir()]) == 8
 
 
 @pytest.mark.slow

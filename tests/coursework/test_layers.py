@@ -85,6 +85,7 @@ def test_what_was_begun_is_not_called_untouched(scale: Exercise) -> None:
         ("return g / c", "scale.divided"),
         ("return -g / c", ""),
         ("return g * c + 0.1 * np.roll(g, 1)", ""),
+        ("return g * c * (1 + 3e-7)", ""),
     ],
 )
 def test_a_mistake_is_named_or_nothing_is_said(code: str, diagnosis: str, scale: Exercise) -> None:
