@@ -355,7 +355,7 @@ def _seen(found: Run, check: Check, offset: int) -> Observation | None:
 
 def same(a: Observation, b: Observation) -> bool:
     """Whether two observations are equal, to a millionth of the largest entry of each."""
-    names = {key for key in (*a, *b) if not key.startswith("#")}
+    names = {key for key in (*a, *b) if not key.startswith("#") or key.startswith("#error")}
     return all(key in a and key in b and _same_value(a[key], b[key]) for key in names)
 
 
