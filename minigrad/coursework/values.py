@@ -2,7 +2,7 @@
 
 Nothing is unpickled: what comes back is JSON with the bytes of arrays in it, and whatever is no
 number arrives as a description. A value is right if it has the expected shape, is real and finite
-where it should be, and agrees to a billionth of the largest entry.
+where it should be, and agrees to a ten-millionth of the largest entry.
 """
 
 from __future__ import annotations
