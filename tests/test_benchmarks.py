@@ -49,6 +49,9 @@ from viz.speed import TEXTS
 from viz.speed import growth as draw_growth
 from viz.speed import ratios as draw_ratios
 
+# Quick enough one by one, but many; what they test no user runs.
+pytestmark = pytest.mark.slow
+
 BRIEF = Effort(rounds=2, least=2, seconds=0.0, sample=0.0)
 
 

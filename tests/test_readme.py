@@ -181,6 +181,7 @@ def test_the_check_ends_as_is_shown(language: str) -> None:
     assert stands_in(summary, run_command(command, language))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", READMES)
 def test_the_verdict_on_an_exercise_is_what_the_command_prints(
     language: str, tmp_path: Path

@@ -67,6 +67,7 @@ def test_it_is_the_composed_form_whatever_the_shapes_masks_tiles_and_threads(
         assert_equal_to_composed(rng)
 
 
+@pytest.mark.slow
 def test_all_that_is_promised_of_a_primitive_holds() -> None:
     result = check_primitive(fused_attention)
     assert result.ok, result.problem

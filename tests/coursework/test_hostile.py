@@ -10,6 +10,8 @@ import pytest
 from minigrad.coursework import Exercise, Verdict, grade, load
 from tests.coursework.helpers import answer, written
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def scale(tmp_path_factory: pytest.TempPathFactory) -> Exercise:
@@ -51,12 +53,7 @@ HOSTILE = {
 }
 
 
-QUICK = ("an exit at once", "a recursion", "patched minigrad", "a report of its own")
-
-
-@pytest.mark.parametrize(
-    "what", [pytest.param(w, marks=[] if w in QUICK else pytest.mark.slow) for w in HOSTILE]
-)
+@pytest.mark.parametrize("what", HOSTILE)
 def test_it_costs_the_exercise_and_gains_nothing(
     what: str, scale: Exercise, tmp_path: Path
 ) -> None:
@@ -72,7 +69,6 @@ def test_it_costs_the_exercise_and_gains_nothing(
     assert time.monotonic() - start < 20
 
 
-@pytest.mark.slow
 def test_an_endless_loop_ends_after_the_time_that_a_check_has(
     scale: Exercise, tmp_path: Path
 ) -> None:

@@ -90,6 +90,7 @@ def test_a_file_is_looked_for_in_the_folder_and_in_the_exercise_itself(
     assert file_of(tmp_path / "03-scale", scale) == tmp_path / "03-scale" / "exercise.py"
 
 
+@pytest.mark.slow
 def test_progress_is_remembered_and_hints_begin_again_with_another_mistake(
     scale: Exercise, tmp_path: Path
 ) -> None:

@@ -1108,6 +1108,7 @@ def test_60_doublings_are_60_ops() -> None:
     assert_same(tensor(graph, "x").gradient, [2.0**60, 2.0**60])
 
 
+@pytest.mark.slow
 def test_100000_ops_in_a_row_are_read() -> None:
     y = leaf([1.0, 2.0], name="x")
     for _ in range(100_000):

@@ -163,6 +163,7 @@ def test_the_tree_of_60_doublings_has_a_line_for_each() -> None:
     assert len(outline(read_graph(y)).splitlines()) == 61
 
 
+@pytest.mark.slow
 def test_a_tree_of_5000_ops_in_a_row_is_written() -> None:
     y = leaf([1.0, 2.0], name="x")
     for _ in range(5_000):
