@@ -81,7 +81,7 @@ def grade(exercise: Exercise, file: Path, *, seed: int = 0) -> Verdict:
 def judge(exercise: Exercise, found: Run, *, seed: int = 0) -> Verdict:
     """The verdict on what was observed."""
     outcomes: list[Outcome] = []
-    failure: tuple[Check, Failure | None, Mapping[str, Any]] | None = None
+    failure: tuple[Check, Mapping[str, Any]] | None = None
     for check in exercise.checks:
         seconds = round(found.seconds.get(check.name, 0.0), 4)
         if failure is not None:
@@ -91,13 +91,13 @@ def judge(exercise: Exercise, found: Run, *, seed: int = 0) -> Verdict:
         if bad is None:
             outcomes.append(Outcome(check.name, check.title, PASSED, seconds=seconds))
             continue
-        failure = check, bad, error
+        failure = check, error
         outcomes.append(Outcome(check.name, check.title, FAILED, bad.what, seconds))
     status = PASSED if failure is None else FAILED
     told = Told("", NOTHING, NOTHING)
     line = None
     if failure is not None:
-        check, _, error = failure
+        check, error = failure
         line = error.get("line")
         begun = sum(outcome.status == PASSED for outcome in outcomes) > 1  # beyond the signature
         if error.get("kind") == "NotImplementedError" and not begun:
@@ -124,11 +124,11 @@ def _failure(
 ) -> tuple[Failure | None, Mapping[str, Any]]:
     """What is wrong in a check, on the first seed that shows it, and the error if there was one."""
     if found.loading is not None:
-        return Failure("", _raised(found.loading, "loading")), found.loading
+        return Failure("", _raised(found.loading)), found.loading
     for offset in range(exercise.seeds):
         key = check.name, offset
         if key in found.errors:
-            return Failure("", _raised(found.errors[key], check.name)), found.errors[key]
+            return Failure("", _raised(found.errors[key])), found.errors[key]
         if key not in found.observed:
             return Failure("", _ended(found.ended, exercise)), {}
         right = observed_of(exercise, None, check, seed, offset)
@@ -143,7 +143,7 @@ def _failure(
     return None, {}
 
 
-def _raised(error: Mapping[str, Any], where: str) -> Text:
+def _raised(error: Mapping[str, Any]) -> Text:
     line = error.get("line")
     en = f"line {line}: " if line else ""
     zh = f"第 {line} 行：" if line else ""

@@ -70,12 +70,10 @@ def run(exercise: Exercise, file: Path, *, seed: int = 0) -> Run:
         _thread(_read, process.stdout, lines)
         _thread(printed.read)
         found.ended = _follow(found, exercise, lines, printed)
-        if found.ended == "":
+        if found.ended in ("", "exit"):
             with suppress(subprocess.TimeoutExpired):
                 process.wait(1)
-        elif found.ended == "exit":
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(1)
+        if found.ended == "exit":
             code = process.poll()
             found.ended = f"exit {code}" if code is not None else "exit"
         found.printed = printed.text()
