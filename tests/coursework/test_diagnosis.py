@@ -104,3 +104,9 @@ def test_gradcheck_is_silent_about_what_it_does_not_know() -> None:
     report = gradcheck(op, Tensor([0.5, 1.0, -2.0], requires_grad=True), raise_exception=False)
     assert report.diagnosis is None
     assert str(report).splitlines()[-1].startswith("  input 0: gradient wrong")
+
+
+def test_what_holds_only_nearly_does_not_hold() -> None:
+    x = np.array([1.0, -2.0, 3.0])
+    assert diagnose([Occasion(x, -x * (1 + 1e-4))] * 2) is None
+    assert diagnose([Occasion(x, -x * (1 + 1e-8))] * 2) == Diagnosis("sign")

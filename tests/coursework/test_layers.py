@@ -7,6 +7,7 @@ from minigrad.coursework import Exercise, load, op_checks
 from minigrad.coursework.exercise import module_of
 from minigrad.coursework.grading import Verdict, judge
 from minigrad.coursework.runner import observe_here
+from minigrad.coursework.workbench import named, shipped
 from tests.coursework.helpers import SOLUTION, written
 
 
@@ -96,3 +97,17 @@ def test_a_slip_of_the_pen_names_no_mistake(scale: Exercise) -> None:
     verdict = verdict_on(scale, RULE + "return gg * c")
     assert verdict.diagnosis == ""
     assert verdict.line == 14
+
+
+def test_what_is_nearly_right_is_no_mistake_that_shows_elsewhere() -> None:
+    """Off by a millionth: many mistakes are right there, and none of them is meant."""
+    (softmax,) = named("8", shipped())
+    code = softmax.reference.read_text(encoding="utf-8")
+    code += (
+        "\n\ndef softmax(x, axis=-1):\n"
+        "    weights = np.exp(x - x.max(axis=axis, keepdims=True))\n"
+        "    return weights / (weights.sum(axis=axis, keepdims=True) + 1e-6)\n"
+    )
+    verdict = judge(softmax, observe_here(softmax, module_of(code, "answer.py"), "answer.py"))
+    assert verdict.failed is not None
+    assert (verdict.failed.name, verdict.diagnosis) == ("values", "")
