@@ -139,21 +139,27 @@ def _known(only: str, language: str) -> list[Exercise]:
 
 @contextmanager
 def _interruptible(language: str) -> Iterator[Callable[[], bool]]:
-    """Gives whether Ctrl-C was pressed; pressed again, it interrupts."""
+    """Gives whether Ctrl-C was pressed; pressed again, or told to end, it interrupts."""
     presses: list[int] = []
 
-    def heed(*_: object) -> None:
+    def press(*_: object) -> None:
         presses.append(1)
         if len(presses) > 1:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # ending takes a moment
-            raise KeyboardInterrupt
+            end()
         ERRORS.print(WORDS["ending"].of(language), soft_wrap=True)
 
-    before = signal.signal(signal.SIGINT, heed)
+    def end(*_: object) -> NoReturn:
+        for number in before:  # ending takes a moment
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    heeded = {signal.SIGINT: press, signal.SIGTERM: end}
+    before = {number: signal.signal(number, heed) for number, heed in heeded.items()}
     try:
         yield lambda: bool(presses)
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, heed in before.items():
+            signal.signal(number, heed)
 
 
 def _shown(

@@ -273,6 +273,7 @@ class Workers(ProcessPoolExecutor):
 
 def _heedless() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not the parent's
 
 
 def _called(what: Callable[..., Any], *given: Any, **named: Any) -> Any:

@@ -220,11 +220,15 @@ def test_an_interruption_waits_for_what_runs_and_keeps_it(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-def test_a_second_interruption_ends_it_and_all_that_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["twice", "to end"])
+def test_a_second_interruption_ends_it_and_all_that_runs(how: str, tmp_path: Path) -> None:
     with marking(tmp_path) as process:
-        interrupt(process)
-        read_until(process, "Ctrl-C again")
-        interrupt(process)
+        if how == "twice":
+            interrupt(process)
+            read_until(process, "Ctrl-C again")
+            interrupt(process)
+        else:
+            process.terminate()
         told = process.communicate(timeout=60)[1]
         assert process.returncode == 130
         assert "interrupted after 1 of 3" in told

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import multiprocessing
-import os
 import signal
 import sys
 import threading
@@ -193,13 +192,22 @@ def test_what_could_not_be_checked_is_tried_again(pair: Class) -> None:
 
 
 def test_once_it_is_stopped_what_runs_is_written_and_nothing_more_begins(pair: Class) -> None:
-    stop = threading.Event()
-    pair.after = stop.set
-    assert pair.run(stopped=stop.is_set) == ["ann 03-scale"]
-    assert [*pair.kept("ann")] == ["03-scale"]
+    """The first of two that run stops it; the second comes to its end after that."""
+    both, stop = threading.Barrier(2, timeout=60), threading.Event()
+    file = pair.out / "students" / "ann.json"
+
+    def after() -> None:
+        if both.wait() == 0:
+            stop.set()
+        else:
+            until(file.exists)
+
+    pair.after = after
+    assert sorted(pair.run(jobs=2, stopped=stop.is_set)) == ALL[:2]
+    assert [*pair.kept("ann")] == ["03-scale", "04-scale"]
     assert not (pair.out / "students" / "猫.json").exists()
     pair.after = lambda: None
-    assert pair.run() == ALL[1:]
+    assert pair.run() == ALL[2:]
 
 
 def test_a_result_that_cannot_be_written_ends_it_at_once(pair: Class) -> None:
@@ -212,10 +220,12 @@ def test_a_result_that_cannot_be_written_ends_it_at_once(pair: Class) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 def test_workers_leave_an_interruption_to_their_parent() -> None:
-    with Workers(1) as workers:
-        process = workers.submit(os.getpid).result()
-        os.kill(process, signal.SIGINT)
-        assert workers.submit(os.getpid).result() == process
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored here
+    try:
+        with Workers(1) as workers:
+            assert workers.submit(signal.getsignal, signal.SIGINT).result() == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.slow
