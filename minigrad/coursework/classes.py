@@ -11,9 +11,7 @@ import hashlib
 import io
 import json
 import multiprocessing
-import os
 import signal
-import sys
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import (
@@ -246,27 +244,19 @@ def _broken(exercise: Exercise, said: Text, seed: int) -> Verdict:
 
 
 class Workers(ProcessPoolExecutor):
-    """Processes that mark. Ctrl-C is for their parent to heed.
+    """Processes that mark. Ctrl-C is for their parent to heed; after an error none of them is left.
 
-    After an error in its `with` block nothing of them is left, nor of the answers that they run.
+    The answer that one of them runs ends with it, as `child` sees to.
     """
 
     def __init__(self, jobs: int) -> None:
         self._others = {*multiprocessing.active_children()}
         super().__init__(jobs, initializer=_heedless)
 
-    def submit(self, what: Any, /, *given: Any, **named: Any) -> Future[Any]:
-        """Have something called in one of them."""
-        return super().submit(_called, what, *given, **named)
-
     def __exit__(self, kind: Any, *error: Any) -> None:
         """Wait for what runs, or end it."""
         if kind is not None:
-            own = {*multiprocessing.active_children()} - self._others
-            for process in own:
-                process.terminate()
-            for process in own:
-                process.join(5)
+            for process in {*multiprocessing.active_children()} - self._others:
                 process.kill()
         self.shutdown(cancel_futures=True)
 
@@ -274,17 +264,6 @@ class Workers(ProcessPoolExecutor):
 def _heedless() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not the parent's
-
-
-def _called(what: Callable[..., Any], *given: Any, **named: Any) -> Any:
-    """Call it; if this process is told to end meanwhile, the answer's process is ended first."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
-    try:
-        return what(*given, **named)
-    except SystemExit:
-        os._exit(1)
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 # ------------------------------------------------------------------------------------------ summary
