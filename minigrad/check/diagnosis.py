@@ -48,14 +48,16 @@ class Occasion:
 
 
 class Diagnosis(NamedTuple):
-    """A mistake by its id, and what its sentence says of this case."""
+    """A mistake by its id, what its sentence says of this case, and, of several, whose it is."""
 
     id: str
     values: tuple[tuple[str, str], ...] = ()
+    of: str = ""
 
     def sentence(self, language: str = "en") -> str:
         """What is wrong, in a sentence. Only for the ids of `CATALOGUE`."""
-        return CATALOGUE[self.id][language][0].format(**dict(self.values))
+        said = CATALOGUE[self.id][language][0].format(**dict(self.values))
+        return f"{self.of}{'：' if language == 'zh' else ': '}{said}" if self.of else said
 
     def hint(self, language: str = "en") -> str:
         """What to look at."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from minigrad.check.registry import Case, cases_of
-from minigrad.coursework.exercise import Check, Failure, Observation
+from minigrad.coursework.exercise import Check, Failure, Observation, attempt
 from minigrad.coursework.values import Foreign, Text, difference
 from minigrad.memory import Array
 from minigrad.primitive import Primitive
@@ -137,12 +138,14 @@ class _Asked:
     def runs(self, module: Any, rng: Rng) -> Observation:
         found: Observation = {}
         for name, upstream, pull, _ in self.pulls(module, rng):
-            pull(upstream)
-            found[name] = 1.0
+            attempt(found, [name], module, partial(_ran, pull, upstream))
         return found
 
     def values(self, module: Any, rng: Rng) -> Observation:
-        return {call.name: call.case(*call.case.arrays()) for call in self.calls(module, rng)}
+        found: Observation = {}
+        for name, _, case in self.calls(module, rng):
+            attempt(found, [name], module, partial(_value, case))
+        return found
 
     def kept(self, module: Any, rng: Rng) -> Observation:
         found: Observation = {}
@@ -181,9 +184,10 @@ class _Asked:
     def gradients(self, module: Any, rng: Rng) -> Observation:
         found: Observation = {}
         for name, upstream, pull, call in self.pulls(module, rng):
-            found[name] = deepcopy(pull(upstream))  # a rule may return what it was given
-            found[f"#other {name}"] = deepcopy(pull(np.asarray(rng.normal(size=upstream.shape))))
-            found[f"#ones {name}"] = pull(np.ones_like(upstream))
+            other = np.asarray(rng.normal(size=upstream.shape))
+            given = {"": upstream, "#other ": other, "#ones ": np.ones_like(upstream)}
+            for mark, g in given.items():
+                attempt(found, [f"{mark}{name}"], module, partial(_pulled, pull, g))
             found[f"#constants {name}"] = _numbers(call.case, call.op, self.constants)
         return found
 
@@ -215,6 +219,19 @@ def _pull(op: Primitive, node: Any, position: int) -> Pull:
     rule = op.rules[position]
     assert isinstance(rule, Rule)
     return lambda upstream: rule._run(np.asarray(upstream), node, position, None)
+
+
+def _value(case: Case) -> list[Any]:
+    return [case(*case.arrays())]
+
+
+def _ran(pull: Pull, upstream: Array) -> list[float]:
+    pull(upstream)
+    return [1.0]
+
+
+def _pulled(pull: Pull, upstream: Array) -> list[Any]:
+    return [deepcopy(pull(upstream))]  # a rule may return what it was given
 
 
 def _alike(a: Any, b: Any) -> bool:

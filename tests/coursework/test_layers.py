@@ -18,7 +18,7 @@ def scale(tmp_path_factory: pytest.TempPathFactory) -> Exercise:
 
 def verdict_on(exercise: Exercise, code: str) -> Verdict:
     module = module_of(f"{SOLUTION}\n\n{code}\n", "answer.py")
-    return judge(exercise, observe_here(exercise, module, "answer.py"))
+    return judge(exercise, observe_here(exercise, module))
 
 
 RULE = "def scaled_gradient(g, c):\n    "
@@ -108,6 +108,6 @@ def test_what_is_nearly_right_is_no_mistake_that_shows_elsewhere() -> None:
         "    weights = np.exp(x - x.max(axis=axis, keepdims=True))\n"
         "    return weights / (weights.sum(axis=axis, keepdims=True) + 1e-6)\n"
     )
-    verdict = judge(softmax, observe_here(softmax, module_of(code, "answer.py"), "answer.py"))
+    verdict = judge(softmax, observe_here(softmax, module_of(code, "answer.py")))
     assert verdict.failed is not None
     assert (verdict.failed.name, verdict.diagnosis) == ("values", "")

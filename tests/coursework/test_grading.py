@@ -1,0 +1,135 @@
+"""Which mistake is named, and which is not: of errors, and of several inputs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from minigrad.coursework import Exercise, Text, Verdict, load
+from minigrad.coursework.exercise import module_of, raised
+from minigrad.coursework.grading import judge
+from minigrad.coursework.runner import observe_here
+from minigrad.coursework.values import Raised
+from tests.coursework.helpers import written
+
+SAYS = Text("It is so.", "如此。")
+PRODUCT = """
+from minigrad.coursework import Exercise, Text, op_checks
+
+EXERCISE = Exercise(
+    title=Text("Product", "乘积"),
+    checks=op_checks(
+        "product",
+        ["left", "right"],
+        lambda rng: [
+            (rng.normal(size=(2, 3)), rng.normal(size=(3, 5))),
+            (rng.normal(size=(4, 4)), rng.normal(size=(4, 4))),
+        ],
+    ),
+)
+"""
+SOLUTION = """
+def product(a, b):
+    return a @ b
+
+
+def left(g, b):
+    return g @ b.T
+
+
+def right(g, a):
+    return a.T @ g
+"""
+
+
+@pytest.fixture
+def product(tmp_path: Path) -> Exercise:
+    folder = written(tmp_path)
+    (folder / "checks.py").write_text(PRODUCT, encoding="utf-8")
+    solutions = folder.parent / "solutions" / f"{folder.name}.py"
+    solutions.write_text(SOLUTION, encoding="utf-8")
+    mutants = (
+        "from minigrad.coursework import Mutant, Text\n"
+        f"SAYS = Text{tuple(SAYS)}\n"
+        "CODE = 'def left(g, b):\\n    return g @ b'\n"
+        "MUTANTS = [Mutant('left.no-transpose', CODE, SAYS, SAYS)]\n"
+    )
+    (folder / "mutants.py").write_text(mutants, encoding="utf-8")
+    return load(folder)
+
+
+def verdict_on(exercise: Exercise, code: str) -> Verdict:
+    module = module_of(f"{SOLUTION}\n\n{code}\n", "answer.py")
+    return judge(exercise, observe_here(exercise, module))
+
+
+def message_of(verdict: Verdict) -> str:
+    assert verdict.failed is not None
+    return verdict.failed.message.en
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ("return g @ b", "left.no-transpose"),
+        ("h = g\n    return (h @ b)", "left.no-transpose"),
+        ("return g * b", ""),  # another operator, whose text is another
+        ("raise ValueError('matmul: of one’s own')", ""),
+        ("return np_matmul(g, b)", ""),
+        ("return g @ b.T[::-1, :2]", ""),  # the same operator, other shapes
+        ("return g @ b if g.shape[0] == 2 else g @ b.T", ""),  # right in the square case
+    ],
+)
+def test_an_error_names_a_mistake_only_where_all_calls_give_it(
+    product: Exercise, rule: str, told: str
+) -> None:
+    verdict = verdict_on(product, f"def left(g, b):\n    {rule}\n")
+    assert (verdict.status, verdict.diagnosis) == ("failed", told)
+    assert verdict.failed is not None
+
+
+def test_what_raised_tells_the_operator_and_the_line_of_the_file() -> None:
+    code = "def f(a, b):\n    c = [a, b]\n    return (c[0] + 2 * (c[0]\n        @ b)).sum(axis=7)\n"
+    module = module_of(code, "answer.py")
+    for args, line, operation in [
+        ((np.ones(2), np.ones(3)), 3, "MatMult"),
+        ((np.ones((2, 2)), None), 3, "MatMult"),
+    ]:
+        with pytest.raises((ValueError, TypeError)) as caught:
+            module.f(*args)
+        told = raised(caught.value, "answer.py", code)
+        assert (told.line, told.operation) == (line, operation)
+
+
+def test_errors_are_the_same_mistake_whatever_the_line() -> None:
+    assert Raised("ValueError", "x", 3, "Add") == Raised("ValueError", "x", 5, "Add")
+    assert Raised("ValueError", "x", 3, "Add") != Raised("ValueError", "x", 3, "Mult")
+    assert Raised("ValueError", "x", 3).says == Text(
+        "line 3: ValueError: x", "第 3 行：ValueError: x"
+    )
+
+
+def test_a_line_is_told_also_where_the_engine_explains_the_error(product: Exercise) -> None:
+    verdict = verdict_on(product, "def product(a, b):\n    return a @ b.T\n")
+    assert verdict.line == len(SOLUTION.splitlines()) + 4
+    assert message_of(verdict).startswith("[1] product((2, 3), (3, 5)): line ")
+
+
+def test_of_several_inputs_it_is_said_whose_gradient_is_meant(product: Exercise) -> None:
+    verdict = verdict_on(product, "def left(g, b):\n    return -(g @ b.T)\n")
+    assert verdict.diagnosis == "sign"
+    assert verdict.says.en == "∂L/∂a: The gradient has the opposite sign."
+    assert verdict.says.zh == "∂L/∂a：梯度的符号反了。"
+
+
+def test_the_first_input_that_is_wrong_is_told_or_none(product: Exercise) -> None:
+    """What fits the second would stand beside a message about the first."""
+    noise = (
+        "def left(g, b):\n    x = g @ b.T\n"
+        "    return x * [[1 + 0.1 * i for i in range(x.shape[1])]]\n"
+    )
+    other = "def right(g, a):\n    return -(a.T @ g)\n"
+    both = verdict_on(product, noise + other)
+    assert both.diagnosis == ""
+    assert "∂L/∂a" in message_of(both)
+    assert verdict_on(product, other).diagnosis == "sign"
