@@ -364,18 +364,3 @@ _RELATIONS: tuple[Relation, ...] = (
     _term_along_axis,
     _group,
 )
-
-
-def located(occasion: Occasion) -> str:
-    """Where a gradient is off most, with both numbers."""
-    o = occasion
-    if o.wrong.shape != o.right.shape:
-        return f"shape {o.wrong.shape} in place of {o.right.shape}"
-    off = np.nan_to_num(np.abs(o.wrong - o.right), nan=np.inf)
-    index = tuple([int(i) for i in np.unravel_index(int(off.argmax()), off.shape)])
-    where = f"[{', '.join(map(str, index))}]" if index else "its value"
-    count = int((off > CLOSE * np.abs(o.right).max(initial=0.0)).sum())
-    return (
-        f"{count} of {off.size} entries are off; most of all {where}: "
-        f"{o.wrong[index]:.9g} in place of {o.right[index]:.9g}"
-    )

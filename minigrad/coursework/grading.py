@@ -55,6 +55,7 @@ class Verdict:
     """What came of one exercise: `status` is passed, failed, not attempted or error.
 
     `diagnosis` is the id of the mistake, empty if none was recognised; `says` and `hint` tell it.
+    `where` has what was right and what was wrong in the check that failed.
     """
 
     exercise: str
@@ -64,6 +65,7 @@ class Verdict:
     diagnosis: str = ""
     says: Text = NOTHING
     hint: Text = NOTHING
+    where: Text = NOTHING
     line: int | None = None
     printed: str = ""
     seed: int = 0
@@ -103,7 +105,7 @@ def judge(exercise: Exercise, found: Run, *, seed: int = 0) -> Verdict:
         outcomes.append(Outcome(check.name, check.title, FAILED, bad.what, seconds))
     status = PASSED if failure is None else FAILED
     told = Told("", NOTHING, NOTHING)
-    line = None
+    where, line = NOTHING, None
     if failure is not None:
         check, bad, error = failure
         line = error.line if error else None
@@ -115,12 +117,14 @@ def judge(exercise: Exercise, found: Run, *, seed: int = 0) -> Verdict:
             status = ERROR
         else:
             told = explain(exercise, check, bad, found, seed) or told
+            where = _where(exercise, check, found, seed)
     return Verdict(
         exercise.name,
         exercise.title,
         status,
         tuple(outcomes),
         *told,
+        where,
         line,
         found.printed,
         seed,
@@ -150,6 +154,30 @@ def _failure(
             value = seen.get(bad.key)
             return bad, value if isinstance(value, Raised) else None
     return None, None
+
+
+SHOWN = 6
+"""Of what is right, and of what is wrong, that is listed."""
+
+
+def _where(exercise: Exercise, check: Check, found: Run, seed: int) -> Text:
+    """What is right and what is wrong in a check: what do those share?"""
+    seen = found.observed.get((check.name, 0))
+    if check.coarse or seen is None or isinstance(seen, Raised):
+        return NOTHING
+    right = right_of(exercise, check, seed, 0)
+    names = [key for key in right if not key.startswith("#")]
+    bad = [key for key in names if key not in seen or difference(seen[key], right[key])]
+    good = [key for key in names if key not in bad]
+    parts = [
+        Text(
+            f"{what.en}: {'; '.join(keys[:SHOWN])}{' …' if len(keys) > SHOWN else ''}",
+            f"{what.zh}：{'；'.join(keys[:SHOWN])}{' ……' if len(keys) > SHOWN else ''}",
+        )
+        for what, keys in ((Text("Right", "正确"), good), (Text("Wrong", "有误"), bad))
+        if keys and bad
+    ]
+    return Text("\n".join(part.en for part in parts), "\n".join(part.zh for part in parts))
 
 
 def _ended(found: Run, exercise: Exercise) -> Text:

@@ -47,7 +47,11 @@ def op_checks(
     asked = _Asked(forward, rules, cases, constants)
     checks = [
         Check(
-            "signature", Text("the functions are there", "函数齐全"), asked.signature, coarse=True
+            "signature",
+            Text("the functions are there", "函数齐全"),
+            asked.signature,
+            _named,
+            coarse=True,
         ),
         Check("values", Text("the forward values are right", "前向的值正确"), asked.values),
         Check("runs", Text("the rules run", "规则可以运行"), asked.runs, coarse=True),
@@ -132,7 +136,7 @@ class _Asked:
         names = [self.forward, *[rule for rule in self.rules if rule]]
         found: Observation = {name: float(callable(getattr(module, name))) for name in names}
         for number, name in enumerate(op.input_names, 1):
-            found[f"{self.forward}, input {number}"] = Foreign("named", name)
+            found[f"{self.forward}[{number}]"] = Foreign("input", name)
         return found
 
     def runs(self, module: Any, rng: Rng) -> Observation:
@@ -198,7 +202,7 @@ class _Asked:
             out = case(*leaves) * 3.0 + case(*leaves)
             made = grad(out, leaves, rng.normal(size=out.shape))
             for position, x in zip(case.places, made, strict=True):
-                found[f"{name}, used twice: ∂L/∂{op.input_names[position]}"] = x.numpy()
+                found[f"3y + y, y = {name}: ∂L/∂{op.input_names[position]}"] = x.numpy()
         return found
 
 
@@ -248,6 +252,21 @@ def _numbers(case: Case, op: Primitive, constants: Constants | None) -> dict[str
     return found
 
 
+def _named(observed: Observation, right: Observation) -> Failure | None:
+    for key, wanted in right.items():
+        found = observed.get(key)
+        if not isinstance(wanted, Foreign):
+            if found is None or not np.all(found == 1.0):
+                return Failure(key, Text(f"{key} is no function", f"{key} 不是函数"))
+        elif found != wanted:
+            name, _, number = key.rstrip("]").partition("[")
+            has = found.text if isinstance(found, Foreign) else None
+            en = f"input {number} of {name} is named {has}, and must be named {wanted.text}"
+            zh = f"{name} 的第 {number} 个输入名为 {has}，应为 {wanted.text}"
+            return Failure(key, Text(en, zh))
+    return None
+
+
 CHANGED = {
     "an input": "输入",
     "the upstream": "上游梯度",
@@ -293,7 +312,8 @@ def _is_linear(observed: Observation, right: Observation) -> Failure | None:
             for end in (", of g − 3h", ", of g minus three times that of h", ", of 0")
         )
         size = max(float(np.abs(apart).max(initial=0.0)), 1e-9)
-        if none.any() or not np.abs(both - apart).max(initial=0.0) <= 1e-7 * size:
+        off = np.abs(both - apart).max(initial=0.0), np.abs(none).max(initial=0.0)
+        if not np.max(off) <= 1e-7 * size:
             return Failure(
                 name,
                 Text(

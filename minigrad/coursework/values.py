@@ -88,13 +88,13 @@ def encode(value: Any) -> Any:
     if isinstance(value, Variable):
         return {"tensor": encode(value._data)}
     if isinstance(value, (list, tuple)) and not all(isinstance(x, (int, float)) for x in value):
-        return {"kind": type(value).__name__, "text": f"of {len(value)}"}
+        return {"kind": type(value).__name__, "text": f"[{len(value)}]"}
     if isinstance(value, (bool, int, float, complex, list, tuple, np.ndarray, np.generic)):
         array = np.asarray(value)
         if array.dtype.kind in "biufc" and array.nbytes <= LARGEST:
             data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
             return {"dtype": array.dtype.str, "shape": array.shape, "data": data}
-        return {"kind": "array", "text": f"of {array.dtype}, {array.nbytes:,} bytes"}
+        return {"kind": "array", "text": f"{array.dtype}, {array.nbytes:,} B"}
     return {"kind": type(value).__name__, "text": "" if value is None else repr(value)[:200]}
 
 
@@ -151,24 +151,9 @@ def difference(value: Any, right: Any) -> Text | None:
     >>> difference(None, 1.0).en
     'nothing was returned (None)'
     """
-    if isinstance(value, Raised):
-        wanted = isinstance(right, Raised) and value.kind == right.kind
-        return None if wanted else value.says
-    if isinstance(right, Foreign):
-        same = value == right if isinstance(value, Foreign) else False
-        return (
-            None
-            if same
-            else Text(f"it is {value} in place of {right}", f"是 {value}，应为 {right}")
-        )
     value = value if isinstance(value, Foreign) else decode(encode(value))
-    if isinstance(value, Foreign):
-        if value.kind == "NoneType":
-            return Text("nothing was returned (None)", "没有返回任何值（None）")
-        what = f"{value.kind}: {value.text}".rstrip(": ")
-        return Text(
-            f"it is no number or array of numbers but a {what}", f"不是数或数组，而是 {what}"
-        )
+    if isinstance(value, Foreign) or isinstance(right, Foreign):
+        return _no_number(value, right)
     right = np.asarray(right)
     if value.dtype.kind == "c":
         return Text(
@@ -184,7 +169,27 @@ def difference(value: Any, right: Any) -> Text | None:
             f"its dtype is {value.dtype} in place of {right.dtype}",
             f"dtype 是 {value.dtype}，应为 {right.dtype}",
         )
-    return _first_difference(value.astype(np.float64), right.astype(np.float64))
+    found = _first_difference(value.astype(np.float64), right.astype(np.float64))
+    if found and right.dtype == np.float64 and value.dtype in (np.float16, np.float32):
+        return Text(
+            f"its dtype is {value.dtype} in place of float64: {found.en}",
+            f"dtype 是 {value.dtype}，应为 float64：{found.zh}",
+        )
+    return found
+
+
+def _no_number(value: Any, right: Any) -> Text | None:
+    if isinstance(value, Raised):
+        wanted = isinstance(right, Raised) and value.kind == right.kind
+        return None if wanted else value.says
+    if isinstance(right, Foreign):
+        has = value if isinstance(value, Foreign) else "array"
+        says = Text(f"it is {has} in place of {right}", f"是 {has}，应为 {right}")
+        return None if value == right else says
+    if value.kind == "NoneType":
+        return Text("nothing was returned (None)", "没有返回任何值（None）")
+    what = f"{value.kind}: {value.text}".rstrip(": ")
+    return Text(f"it is no number or array of numbers but a {what}", f"不是数或数组，而是 {what}")
 
 
 def _first_difference(value: Array, right: Array) -> Text | None:

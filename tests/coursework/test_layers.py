@@ -27,7 +27,7 @@ FOUND = {
     "another name of an input": (
         "def scaled(y, c):\n    return y * c",
         "signature",
-        "it is named y in place of named x",
+        "input 1 of scaled is named y, and must be named x",
     ),
     "a wrong value": ("def scaled(x, c):\n    return x + c", "values", "entry"),
     "a rule that raises": (RULE + "raise RuntimeError('猫')", "runs", "line 14: RuntimeError: 猫"),
@@ -91,6 +91,22 @@ def test_what_was_begun_is_not_called_untouched(scale: Exercise) -> None:
 )
 def test_a_mistake_is_named_or_nothing_is_said(code: str, diagnosis: str, scale: Exercise) -> None:
     assert verdict_on(scale, RULE + code).diagnosis == diagnosis
+
+
+def test_zero_may_be_rounded(scale: Exercise) -> None:
+    """Of an upstream of 0 a rule may leave what is far below the gradients."""
+    assert verdict_on(scale, RULE + "return g * c + 1e-15").status == "passed"
+    assert verdict_on(scale, RULE + "return g * c + 1e-5").status == "failed"
+    assert verdict_on(scale, RULE + "return g * c if g.any() else g * np.nan").status == "failed"
+
+
+def test_where_lists_what_is_right_and_what_is_wrong(scale: Exercise) -> None:
+    where = verdict_on(scale, RULE + "return g * abs(c)").where
+    assert where.en == (
+        "Right: [1] scaled((3, 5), 1.75): ∂L/∂x\nWrong: [2] scaled((4, 4), -0.6): ∂L/∂x"
+    )
+    assert where.zh.splitlines()[1] == "有误：[2] scaled((4, 4), -0.6): ∂L/∂x"
+    assert verdict_on(scale, RULE + "raise ValueError").where.en == ""
 
 
 def test_a_slip_of_the_pen_names_no_mistake(scale: Exercise) -> None:
