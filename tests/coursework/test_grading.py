@@ -1,14 +1,15 @@
 """Which mistake is named, and which is not: of errors, and of several inputs."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from minigrad.coursework import Exercise, Text, Verdict, load
+from minigrad.coursework import Exercise, Mutant, Text, Verdict, load
 from minigrad.coursework.exercise import module_of, raised
-from minigrad.coursework.grading import judge
-from minigrad.coursework.runner import observe_here
+from minigrad.coursework.grading import judge, same
+from minigrad.coursework.runner import Run, observe_here
 from minigrad.coursework.values import Raised
 from tests.coursework.helpers import written
 
@@ -133,3 +134,93 @@ def test_the_first_input_that_is_wrong_is_told_or_none(product: Exercise) -> Non
     assert both.diagnosis == ""
     assert "∂L/∂a" in message_of(both)
     assert verdict_on(product, other).diagnosis == "sign"
+
+
+# ------------------------------------------------------- what keeps a mistake from being named
+
+
+def knowing(exercise: Exercise, **codes: str) -> Exercise:
+    """The exercise with other known mistakes."""
+    return replace(exercise, mutants=[Mutant(id, code, SAYS, SAYS) for id, code in codes.items()])
+
+
+UNEVEN = "g @ b.T * [[1 + 0.1 * i for i in range(b.shape[0])]]"
+LEFT = f"def left(g, b):\n    return {UNEVEN}\n"
+TWICE = f"def left(g, b):\n    return 2 * ({UNEVEN})\n"
+FORWARD = "def product(a, b):\n    return a @ b + 0.5\n"
+RIGHT = "def right(g, a):\n    return a.T @ g * [[0.1 * (1 + i) for i in range(g.shape[1])]]\n"
+
+
+def test_the_mistakes_below_are_named_where_nothing_keeps_them(product: Exercise) -> None:
+    known = knowing(product, left=LEFT)
+    assert verdict_on(known, LEFT).diagnosis == "left"
+    assert verdict_on(known, TWICE).diagnosis == "left"
+    assert verdict_on(known, TWICE).says.en == "It is 2 times what this mistake gives: It is so."
+
+
+def test_what_is_wrong_where_the_student_is_right_is_not_meant(product: Exercise) -> None:
+    known = knowing(product, both=FORWARD + LEFT)
+    assert verdict_on(known, FORWARD + LEFT).diagnosis == "both"
+    assert verdict_on(known, LEFT).diagnosis == ""
+    assert verdict_on(known, TWICE).diagnosis == ""
+
+
+def test_a_mistake_in_another_input_too_is_not_meant(product: Exercise) -> None:
+    known = knowing(product, both=LEFT + RIGHT)
+    assert verdict_on(known, LEFT + RIGHT).diagnosis == "both"
+    assert verdict_on(known, TWICE).diagnosis == ""
+    assert verdict_on(known, TWICE + RIGHT).diagnosis == "both"
+
+
+def test_another_input_may_have_a_mistake_of_its_own(product: Exercise) -> None:
+    assert verdict_on(knowing(product, left=LEFT), TWICE + RIGHT).diagnosis == "left"
+
+
+def test_a_slip_that_a_known_mistake_has_too_is_not_that_mistake(product: Exercise) -> None:
+    slip = "def left(g, b):\n    return g.dott(b)\n"
+    assert verdict_on(knowing(product, slip=slip), slip).diagnosis == ""
+
+
+def test_a_mistake_shows_on_every_seed(product: Exercise) -> None:
+    """Here on the first one only; on the others there is another."""
+    other = LEFT.replace("0.1", "0.2")
+    known = knowing(product, left=LEFT)
+    found, others = (
+        observe_here(known, module_of(f"{SOLUTION}\n{code}", "answer.py")) for code in (LEFT, other)
+    )
+    assert judge(known, found).diagnosis == "left"
+    found.observed |= {key: seen for key, seen in others.observed.items() if key[1] > 0}
+    assert judge(known, found).diagnosis == ""
+
+
+def test_of_mistakes_that_look_alike_in_a_check_the_one_that_agrees_most_is_named(
+    product: Exercise,
+) -> None:
+    sign = "def left(g, b):\n    return -(g @ b.T)\n"
+    known = knowing(product, left=LEFT + "\ndef product(a, b):\n    return a @ b\n", sign=sign)
+    raising = "def left(g, b):\n    raise ValueError('猫')\n"
+    alike = knowing(product, first=raising + RIGHT, second=raising)
+    assert verdict_on(alike, raising).diagnosis == "second"
+    assert verdict_on(alike, raising + RIGHT).diagnosis == "first"
+    assert verdict_on(known, sign).diagnosis == "sign"
+
+
+def test_of_other_kinds_of_numbers_nothing_is_recognised(product: Exercise) -> None:
+    numbers = np.array([0.0, 1.0])
+    assert same({"x": numbers}, {"x": numbers + 1e-9})
+    for other in (numbers == 1, numbers + 0j, numbers[:, None], np.array([0.0, np.nan])):
+        assert not same({"x": numbers}, {"x": other})
+        assert not same({"x": other}, {"x": numbers})
+    integers = "def left(g, b):\n    return (g @ b.T).astype(int) * 0\n"
+    assert verdict_on(product, integers).diagnosis == ""
+
+
+def test_where_the_forward_is_wrong_no_relation_is_looked_for(product: Exercise) -> None:
+    assert verdict_on(product, FORWARD + "def left(g, b):\n    return -(g @ b.T)\n").diagnosis == ""
+
+
+def test_where_python_does_not_start_that_is_no_fault_of_the_answer(product: Exercise) -> None:
+    nothing = judge(product, Run(ended="time", printed="no memory"))
+    assert nothing.status == "error"
+    assert message_of(nothing) == "Python did not start here (time): no memory"
+    assert judge(product, Run(ready=True, ended="time")).status == "failed"
