@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from minigrad.coursework import Exercise, Mutant, Text, Verdict, load
+from minigrad.coursework import Check, Exercise, Mutant, Text, Verdict, load
 from minigrad.coursework.exercise import module_of, raised
 from minigrad.coursework.grading import judge, same
 from minigrad.coursework.runner import Run, observe_here
@@ -193,16 +194,42 @@ def test_a_mistake_shows_on_every_seed(product: Exercise) -> None:
     assert judge(known, found).diagnosis == ""
 
 
-def test_of_mistakes_that_look_alike_in_a_check_the_one_that_agrees_most_is_named(
+def a_sum(module: Any, rng: np.random.Generator) -> dict[str, Any]:
+    """What a further check observes: not a gradient, but it shows whether a rule is right."""
+    return {"sum": module.right(np.ones((2, 5)), np.ones((2, 3))).sum()}
+
+
+def with_check(exercise: Exercise, check: Check, before: str = "") -> Exercise:
+    """The exercise with one more check, before another or at the end."""
+    names = [check.name for check in exercise.checks]
+    place = names.index(before) if before else len(names)
+    return replace(exercise, checks=[*exercise.checks[:place], check, *exercise.checks[place:]])
+
+
+def test_of_mistakes_that_look_alike_the_one_that_agrees_elsewhere_is_named(
     product: Exercise,
 ) -> None:
-    sign = "def left(g, b):\n    return -(g @ b.T)\n"
-    known = knowing(product, left=LEFT + "\ndef product(a, b):\n    return a @ b\n", sign=sign)
-    raising = "def left(g, b):\n    raise ValueError('猫')\n"
-    alike = knowing(product, first=raising + RIGHT, second=raising)
-    assert verdict_on(alike, raising).diagnosis == "second"
-    assert verdict_on(alike, raising + RIGHT).diagnosis == "first"
-    assert verdict_on(known, sign).diagnosis == "sign"
+    sums = with_check(product, Check("sum", SAYS, a_sum))
+    other = "def right(g, a):\n    return a.T @ g * (1 + 0.{} * (g == 1).all())\n"
+    known = knowing(sums, first=LEFT + other.format(1), second=LEFT + other.format(2))
+    assert verdict_on(known, LEFT + other.format(1)).diagnosis == "first"
+    assert verdict_on(known, LEFT + other.format(2)).diagnosis == "second"
+
+
+def test_the_input_that_failed_is_told_and_not_one_before_it(product: Exercise) -> None:
+    code = "def left(g, b):\n    return -(g @ b.T)\n\ndef right(g, a):\n    return a.T @ g + 1\n"
+    verdict = verdict_on(product, code)
+    assert verdict.failed is not None
+    assert verdict.failed.name == "linear"
+    assert verdict.says.en.startswith("∂L/∂b: The gradient differs from the right one by a term")
+
+
+def test_where_a_check_is_of_no_input_the_first_wrong_one_is_told(product: Exercise) -> None:
+    sums = with_check(product, Check("sum", SAYS, a_sum, backward=True), before="linear")
+    verdict = verdict_on(sums, "def right(g, a):\n    return -(a.T @ g)\n")
+    assert verdict.failed is not None
+    assert verdict.failed.name == "sum"
+    assert verdict.says.en == "∂L/∂b: The gradient has the opposite sign."
 
 
 def test_of_other_kinds_of_numbers_nothing_is_recognised(product: Exercise) -> None:
