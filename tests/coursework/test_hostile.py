@@ -135,11 +135,14 @@ def test_nothing_that_it_started_is_left(what: str, scale: Exercise, tmp_path: P
         time.sleep(0.05)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing limits them")
-def test_it_may_start_no_processes(scale: Exercise, tmp_path: Path) -> None:
-    """Root may; who checks the work of others is not root."""
-    code = "import resource\nprint(resource.getrlimit(resource.RLIMIT_NPROC))"
-    assert grade(scale, answer(tmp_path, code)).printed.strip() == "(0, 0)"
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere not all of it is limited")
+def test_it_has_limits(scale: Exercise, tmp_path: Path) -> None:
+    """It may start no processes either; root may, but who checks the work of others is not root."""
+    wanted = {"AS": 2 << 30, "CPU": 60 + 3 * 24, "FSIZE": 1 << 24, "CORE": 0, "NPROC": 0}
+    code = f"import resource\nfor name in {[*wanted]}:\n    "
+    code += "print(name, *resource.getrlimit(getattr(resource, 'RLIMIT_' + name)))"
+    printed = grade(scale, answer(tmp_path, code)).printed.splitlines()
+    assert printed == [f"{name} {most} {most}" for name, most in wanted.items()]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")

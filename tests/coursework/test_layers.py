@@ -43,6 +43,12 @@ FOUND = {
     "integers": (RULE + "return (g * c).astype(int)", "shapes", "must be floating point"),
     "a constant added": (RULE + "return g * c + 1", "linear", "of 0 it must be 0"),
     "a square": (RULE + "return g * c + 1e-4 * g**2", "linear", "not linear"),
+    "a square that hardly shows": (RULE + "return g * c + 1e-6 * g**2", "linear", "not linear"),
+    "one array for all results": (
+        "SPACE = {}\n" + RULE + "return np.multiply(g, c, out=SPACE.setdefault(g.shape, 1 * g))",
+        "graph",
+        "3y + y, y = [1] scaled((3, 5), 1.75): ∂L/∂x: entry",
+    ),
     "a factor": (RULE + "return 1.001 * g * c", "gradients", "entry"),
 }
 
