@@ -6,7 +6,7 @@ Broadcasting and casting are undone here, once for all ops, so that no rule has 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,10 +41,12 @@ class Rule:
         self.many = op.many
         self.asks = code.co_varnames[1:count]
         self.options = code.co_varnames[count : count + code.co_kwonlyargcount]
-        self.sources = [self._source(name, op) for name in self.asks]
+        self.sources = [self._source(name, op, code) for name in self.asks]
         for name in self.options:
             if name not in op.defaults:
-                raise TypeError(f"{op}: a rule asks for {name!r}; options are {[*op.defaults]}.")
+                raise TypeError(
+                    f"{op}: {_called(code)} asks for {name!r}; options are {[*op.defaults]}."
+                )
         self.places = [place for kind, place in self.sources if kind == "array"]
         # The two kinds of rule that most ops have are called without any detour.
         self.bare = not self.sources and not self.options
@@ -52,7 +54,7 @@ class Rule:
         self.only = self.places[0] if one and len(self.options) in (0, len(op.defaults)) else -1
 
     @staticmethod
-    def _source(name: str, op: Primitive) -> tuple[str, int]:
+    def _source(name: str, op: Primitive, code: CodeType) -> tuple[str, int]:
         """What a parameter asks for, and where that is kept: inputs first, then the result."""
         if name in op.input_names:
             return "array", op.input_names.index(name)
@@ -63,7 +65,7 @@ class Rule:
         if name == "index" and op.many:
             return "index", -1
         raise TypeError(
-            f"{op}: a rule asks for {name!r}. After the upstream it can ask for an input "
+            f"{op}: {_called(code)} asks for {name!r}. After the upstream it can ask for an input "
             f"({', '.join(op.input_names)}), its shape ({op.input_names[0]}_shape) or the result "
             "(out); the op's own options stand after a *."
         )
@@ -171,3 +173,9 @@ def broadcast_axes(large: Sequence[int], small: Sequence[int]) -> tuple[int, ...
         return None
     stretched = [extra + i for i, s in enumerate(small) if s == 1 and large[extra + i] != 1]
     return (*range(extra), *stretched)
+
+
+def _called(code: CodeType) -> str:
+    """How a message calls a rule, so that it is found."""
+    name = "a rule" if code.co_name == "<lambda>" else f"the rule {code.co_name}"
+    return f"{name} (line {code.co_firstlineno})"

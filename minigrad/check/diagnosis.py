@@ -48,14 +48,16 @@ class Occasion:
 
 
 class Diagnosis(NamedTuple):
-    """A mistake by its id, and what its sentence says of this case."""
+    """A mistake by its id, what its sentence says of this case, and, of several, whose it is."""
 
     id: str
     values: tuple[tuple[str, str], ...] = ()
+    of: str = ""
 
     def sentence(self, language: str = "en") -> str:
         """What is wrong, in a sentence. Only for the ids of `CATALOGUE`."""
-        return CATALOGUE[self.id][language][0].format(**dict(self.values))
+        said = CATALOGUE[self.id][language][0].format(**dict(self.values))
+        return f"{self.of}{'：' if language == 'zh' else ': '}{said}" if self.of else said
 
     def hint(self, language: str = "en") -> str:
         """What to look at."""
@@ -362,18 +364,3 @@ _RELATIONS: tuple[Relation, ...] = (
     _term_along_axis,
     _group,
 )
-
-
-def located(occasion: Occasion) -> str:
-    """Where a gradient is off most, with both numbers."""
-    o = occasion
-    if o.wrong.shape != o.right.shape:
-        return f"shape {o.wrong.shape} in place of {o.right.shape}"
-    off = np.nan_to_num(np.abs(o.wrong - o.right), nan=np.inf)
-    index = tuple([int(i) for i in np.unravel_index(int(off.argmax()), off.shape)])
-    where = f"[{', '.join(map(str, index))}]" if index else "its value"
-    count = int((off > CLOSE * np.abs(o.right).max(initial=0.0)).sum())
-    return (
-        f"{count} of {off.size} entries are off; most of all {where}: "
-        f"{o.wrong[index]:.9g} in place of {o.right[index]:.9g}"
-    )

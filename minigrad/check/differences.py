@@ -50,6 +50,11 @@ class InputReport:
     shares: str = ""
 
     @property
+    def head(self) -> str:
+        """Which input it is."""
+        return f"input {self.position}{f' {self.name!r}' if self.name else ''}"
+
+    @property
     def ok(self) -> bool:
         """Whether no entry is wrong."""
         return not self.wrong.any()
@@ -80,7 +85,7 @@ class InputReport:
         return int(seed), tuple([int(i) for i in index])
 
     def __str__(self) -> str:
-        head = f"input {self.position}{f' {self.name!r}' if self.name else ''}"
+        head = self.head
         if self.analytic.size == 0:
             return f"{head}: empty"
         seed, index = self.worst()
@@ -131,12 +136,11 @@ class Report:
     @property
     def diagnosis(self) -> Diagnosis | None:
         """Which mistake explains the first gradient that is wrong, if one does on all seeds."""
-        if self.told is not None:
+        wrong = next((found for found in self.inputs if not found.ok), None)
+        if self.told is not None or wrong is None:
             return self.told
-        for found in self.inputs:
-            if not found.ok and (told := diagnose(self._occasions(found))) is not None:
-                return told
-        return None
+        told = diagnose(self._occasions(wrong))
+        return told and (told if len(self.inputs) == 1 else told._replace(of=wrong.head))
 
     def _occasions(self, found: InputReport) -> list[Occasion]:
         """One for each random upstream; the first row is of an upstream of ones."""

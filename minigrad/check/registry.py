@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.calls import entrance
+from minigrad.check.diagnosis import Diagnosis
 from minigrad.check.differences import Report, gradcheck, gradgradcheck
 from minigrad.joint import JointPrimitive
 from minigrad.memory import Array
@@ -35,6 +36,7 @@ class CheckResult:
     second: float | None  # of a second derivative; None if it has none
     problem: str = ""
     resolved: bool = False  # whether any gradient stood out of the noise
+    diagnosis: Diagnosis | None = None  # which mistake it is, if one is recognised
 
     @property
     def ok(self) -> bool:
@@ -43,7 +45,11 @@ class CheckResult:
 
 
 class BrokenError(Exception):
-    """A promise that does not hold, in words."""
+    """A promise that does not hold, in words, and which mistake it is if one is recognised."""
+
+    def __init__(self, says: str, diagnosis: Diagnosis | None = None) -> None:
+        super().__init__(says)
+        self.diagnosis = diagnosis
 
 
 @dataclass
@@ -113,7 +119,7 @@ def check_primitive(op: Primitive | Callable[..., Any] | str, *, seed: int = 0) 
         if not result.resolved:
             raise BrokenError("nothing of its gradient stands out of the noise in its examples")
     except BrokenError as broken:
-        result.problem = str(broken)
+        result.problem, result.diagnosis = str(broken), broken.diagnosis
     except Exception as error:  # a student's code may raise anything
         result.problem = f"{type(error).__name__}: {error}{_place_of(error)}"
     return result
@@ -137,7 +143,11 @@ def check_primitives(
 def _check_case(op: Primitive, case: Case, result: CheckResult) -> None:
     _check_values(op, case)
     _check_dtypes(case)
-    leaves = [Tensor(x, requires_grad=True) for x in case.arrays()]
+    names = op.input_names * len(case.args) if op.many else op.input_names
+    leaves = [
+        Tensor(x, requires_grad=True, name=names[place])
+        for place, x in zip(case.places, case.arrays(), strict=True)
+    ]
     # An algorithm may leave rounding where a formula leaves 0.
     atol = 1e-13 if isinstance(op, JointPrimitive) else 0.0
     report = _check_first(case, leaves, case, "its gradient is wrong", atol)
@@ -170,7 +180,7 @@ def _check_second(function: Any, leaves: list[Tensor], case: Case, what: str) ->
 
 def _insist(report: Report, case: Case, what: str) -> Report:
     if not report.ok:
-        raise BrokenError(f"{what}, for {case}: {report}")
+        raise BrokenError(f"{what}, for {case}: {report}", report.diagnosis)
     return report
 
 

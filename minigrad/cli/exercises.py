@@ -8,6 +8,7 @@ import shlex
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -91,6 +92,7 @@ WORDS = {
     "not run": Text("Checks that come after it: {}.", "后面还有 {} 项检查。"),
     "again": Text("The stub is there again.", "练习已恢复原样。"),
     "kept": Text("What you wrote is kept as {}.", "你写的内容保存为 {}。"),
+    "one": Text("choose one exercise: {}", "请选择一个练习：{}"),
     "watching": Text(
         "Watching {}. It is checked whenever you save it; Ctrl-C ends this.",
         "正在监视 {}，每次保存后都会检查；按 Ctrl-C 结束。",
@@ -101,6 +103,7 @@ Folder = Annotated[
     Path, typer.Option("--dir", metavar="DIR", help="The folder with your exercises.")
 ]
 Which = Annotated[str, typer.Argument(metavar="N", help="Its number or name, or all of them: all.")]
+One = Annotated[str, typer.Argument(metavar="N", help="Its number or name.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Draws the numbers; repeats a check.")]
 
 
@@ -237,12 +240,10 @@ def show(verdict: Verdict, language: Language) -> None:
 
 @exercises.command("watch")
 def _watch(
-    which: Which, folder: Folder = Path(), seed: Seed = 0, *, language: LanguageOption
+    which: One, folder: Folder = Path(), seed: Seed = 0, *, language: LanguageOption
 ) -> None:
     """Check an exercise again whenever you save it. It never goes on by itself."""
-    (exercise, *more) = _named(which)
-    if more:
-        fail("watch takes one exercise at a time")
+    exercise = _one(which, language)
     try:
         file = file_of(folder, exercise)
     except NoExercisesError as error:
@@ -256,6 +257,7 @@ def _watch(
                 seen = changed
                 verdict = _grade(exercise, folder, seed, alone=True)
                 assert verdict is not None
+                typer.echo(f"\n──── {datetime.now():%H:%M:%S} " + "─" * 40)
                 show(verdict, language)
             time.sleep(0.3)
     except KeyboardInterrupt:
@@ -264,7 +266,7 @@ def _watch(
 
 @exercises.command("hint")
 def _hint(
-    which: Which,
+    which: One,
     folder: Folder = Path(),
     level: Annotated[
         int | None,
@@ -276,9 +278,7 @@ def _hint(
     language: LanguageOption,
 ) -> None:
     """Give the next hint on the last check: what, where, which mistake, a worked example."""
-    (exercise, *more) = _named(which)
-    if more:
-        fail("hint takes one exercise at a time")
+    exercise = _one(which, language)
     progress = read_progress(folder)
     verdict = last_verdict(progress, exercise.name)
     if verdict is None:
@@ -301,7 +301,8 @@ def hint_of(exercise: Exercise, verdict: Verdict, level: int, language: str) -> 
         what = bad.title.of(language) if bad else verdict.title.of(language)
         return WORDS["not so" if bad else "begin"].of(language).format(what)
     if level == 2 and bad is not None:
-        return printable(bad.message.of(language))
+        said = [printable(line) for line in bad.message.of(language).splitlines()]
+        return "\n".join([*said, *verdict.where.of(language).splitlines()])
     if level == 3:
         if verdict.diagnosis:
             gap = "" if language == "zh" else " "
@@ -363,6 +364,13 @@ def _known() -> list[Exercise]:
         return shipped()
     except NoExercisesError as error:
         fail(str(error))
+
+
+def _one(which: str, language: Language) -> Exercise:
+    (exercise, *more) = _named(which)
+    if more:
+        fail(WORDS["one"].of(language).format(f"{exercise.number} … {more[-1].number}"))
+    return exercise
 
 
 def _named(which: str) -> list[Exercise]:

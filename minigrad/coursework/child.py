@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
-import traceback
 from pathlib import Path
 from typing import Any
+
+PR_SET_PDEATHSIG = 1
+"""Of prctl(2): the signal that a process gets when the thread that started it ends."""
 
 
 def main(root: str, folder: str, file: str, seed: int) -> None:
@@ -21,8 +24,8 @@ def main(root: str, folder: str, file: str, seed: int) -> None:
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # print() of the student's code
     sys.path.insert(0, root)  # the same minigrad as the grader's
-    from minigrad.coursework.exercise import load, module_of, observations
-    from minigrad.coursework.values import encode_all
+    from minigrad.coursework.exercise import load, module_of, observations, raised
+    from minigrad.coursework.values import Raised, encode, encode_all
 
     sys.path.remove(root)
 
@@ -31,31 +34,31 @@ def main(root: str, folder: str, file: str, seed: int) -> None:
         out.flush()
 
     exercise = load(Path(folder))
-    tell(ready=True)
+    if sys.platform == "linux":
+        _confine()
+    tell()
+    code = ""
     try:
-        module = module_of(Path(file).read_text(encoding="utf-8"), file)
+        code = Path(file).read_text(encoding="utf-8")
+        module = module_of(code, file)
     except BaseException as error:  # SystemExit too
-        tell(loaded=False, error=error_as_data(error, file))
+        tell(error=encode(raised(error, file, code)))
         return
-    tell(loaded=True)
     for seen in observations(exercise, module, seed):
-        line: dict[str, Any] = {"check": seen.check, "seed": seen.offset, "seconds": seen.seconds}
-        if seen.error is not None:
-            line["error"] = error_as_data(seen.error, file)
-        else:
-            line["observed"] = encode_all(seen.observed or {})
-        tell(**line)
-    tell(done=True)
+        what = seen.observed
+        told = (
+            {"error": encode(what)} if isinstance(what, Raised) else {"observed": encode_all(what)}
+        )
+        tell(check=seen.check, seed=seen.offset, seconds=seen.seconds, **told)
 
 
-def error_as_data(error: BaseException, file: str) -> dict[str, Any]:
-    """An error by its kind and text, with the last line of the student's that it came through."""
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == file]
-    if isinstance(error, SyntaxError) and error.filename == file:
-        lines = [error.lineno]
-    text = str(error.msg if isinstance(error, SyntaxError) else error)
-    return {"kind": type(error).__name__, "text": text[:2000], "line": lines[-1] if lines else None}
+def _confine() -> None:
+    """No processes of its own from here on (but for root's), and none left if the grader ends."""
+    import ctypes
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ observations are made of the reference and of every known mistake, and comparing
 
 from __future__ import annotations
 
+import ast
 import runpy
 import time
 import traceback
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.coursework.values import Foreign, Text, difference
+from minigrad.coursework.values import MOST, Raised, Text, difference
 
 Observation = dict[str, Any]
 """What was seen, by name: arrays, numbers. Names that begin with # are context, not compared."""
@@ -43,9 +44,6 @@ def as_the_reference(observed: Observation, right: Observation) -> Failure | Non
             continue
         if key not in observed:
             return Failure(key, Text(f"{key}: nothing came", f"{key}：什么也没有得到"))
-        error = observed.get(f"#error {key}")
-        if isinstance(error, Foreign) and not isinstance(value, Foreign):
-            return Failure(key, Text(f"{key}: {error.text}", f"{key}：{error.text}"))
         if problem := difference(observed[key], value):
             return Failure(key, Text(f"{key}: {problem.en}", f"{key}：{problem.zh}"))
     return None
@@ -54,7 +52,7 @@ def as_the_reference(observed: Observation, right: Observation) -> Failure | Non
 def attempt(
     found: Observation, keys: Sequence[str], module: Any, call: Callable[[], Sequence[Any]]
 ) -> None:
-    """Adds what a call returns to an observation, or its kind of error, and does not stop there.
+    """Adds what a call returns to an observation, or its error, and does not stop there.
 
     So the calls that come after one that raises are seen too. What is not written yet does stop it.
     """
@@ -63,12 +61,35 @@ def attempt(
     except NotImplementedError:
         raise
     except Exception as error:  # a student's code may raise anything
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [f"line {f.lineno}: " for f in frames if f.filename == module.__file__]
-        text = f"{''.join(lines[-1:])}{type(error).__name__}: {error}"
-        for key in keys:
-            found[key] = Foreign(type(error).__name__)
-            found[f"#error {key}"] = Foreign("error", text)
+        found |= dict.fromkeys(keys, raised(error, module.__file__, module.__source__))
+
+
+def raised(error: BaseException, file: str, code: str) -> Raised:
+    """An error as a value, with the last line of a file and its operation that it came through."""
+    causes = [error]  # where the engine explains an error, the student's line is in its cause
+    while causes[-1].__cause__ is not None and len(causes) < 9:
+        causes.append(causes[-1].__cause__)
+    frames = [f for e in causes for f in traceback.extract_tb(e.__traceback__)]
+    own = [frame for frame in frames if frame.filename == file]
+    line = own[-1].lineno if own else None
+    text = str(error)
+    if isinstance(error, SyntaxError):
+        text = str(error.msg)
+        line = error.lineno if error.filename == file else line
+    return Raised(type(error).__name__, text[:MOST], line, _operation(own[-1], code) if own else "")
+
+
+def _operation(frame: traceback.FrameSummary, code: str) -> str:
+    """The operator or the function where a line of code failed."""
+    place = frame.lineno, frame.end_lineno, frame.colno, frame.end_colno
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, (ast.expr, ast.stmt)):
+            ends = node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+            if ends == place:
+                if isinstance(node, ast.Call):
+                    return ast.unparse(node.func).rpartition(".")[2]
+                return type(getattr(node, "op", node)).__name__
+    return ""
 
 
 class Check(NamedTuple):
@@ -152,12 +173,11 @@ class Exercise:
 
 
 class Seen(NamedTuple):
-    """One observation: of which check and seed, what was observed or with which error it ended."""
+    """One observation: of which check and seed, and what was observed, be it an error."""
 
     check: str
     offset: int
-    observed: Observation | None
-    error: BaseException | None
+    observed: Observation | Raised
     seconds: float
 
 
@@ -166,17 +186,21 @@ def observations(exercise: Exercise, module: Any, seed: int) -> Iterator[Seen]:
     for check in exercise.checks:
         for offset in range(exercise.seeds):
             start = time.perf_counter()
-            observed, error = None, None
-            try:
-                observed = check.observe(module, np.random.default_rng([seed, offset]))
-            except BaseException as raised:  # SystemExit too
-                error = raised
-            yield Seen(check.name, offset, observed, error, time.perf_counter() - start)
+            seen = observe(check, module, seed, offset)
+            yield Seen(check.name, offset, seen, time.perf_counter() - start)
+
+
+def observe(check: Check, module: Any, seed: int, offset: int) -> Observation | Raised:
+    """What one check observes of a module with one seed, be it the error it ends with."""
+    try:
+        return check.observe(module, np.random.default_rng([seed, offset]))
+    except (Exception, SystemExit) as error:
+        return raised(error, module.__file__, module.__source__)
 
 
 def module_of(code: str, file: str) -> Any:
     """What a file defines. Errors: whatever it raises."""
-    names: dict[str, Any] = {"__name__": "exercise", "__file__": file}
+    names: dict[str, Any] = {"__name__": "exercise", "__file__": file, "__source__": code}
     exec(compile(code, file, "exec"), names)
     return _Module(**names)
 

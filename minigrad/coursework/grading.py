@@ -22,9 +22,17 @@ from minigrad.coursework.exercise import (
     Mutant,
     Observation,
     module_of,
+    observe,
 )
-from minigrad.coursework.runner import Run, observe_here, run
-from minigrad.coursework.values import Foreign, Text, decode_all, encode_all
+from minigrad.coursework.runner import LINE, Run, observe_here, run
+from minigrad.coursework.values import (
+    Foreign,
+    Raised,
+    Text,
+    decode_all,
+    difference,
+    encode_all,
+)
 
 NOTHING = Text("", "")
 PASSED, FAILED, SKIPPED, ERROR = "passed", "failed", "skipped", "error"
@@ -47,6 +55,7 @@ class Verdict:
     """What came of one exercise: `status` is passed, failed, not attempted or error.
 
     `diagnosis` is the id of the mistake, empty if none was recognised; `says` and `hint` tell it.
+    `where` has what was right and what was wrong in the check that failed.
     """
 
     exercise: str
@@ -56,6 +65,7 @@ class Verdict:
     diagnosis: str = ""
     says: Text = NOTHING
     hint: Text = NOTHING
+    where: Text = NOTHING
     line: int | None = None
     printed: str = ""
     seed: int = 0
@@ -81,7 +91,7 @@ def grade(exercise: Exercise, file: Path, *, seed: int = 0) -> Verdict:
 def judge(exercise: Exercise, found: Run, *, seed: int = 0) -> Verdict:
     """The verdict on what was observed."""
     outcomes: list[Outcome] = []
-    failure: tuple[Check, Mapping[str, Any]] | None = None
+    failure: tuple[Check, Failure, Raised | None] | None = None
     for check in exercise.checks:
         seconds = round(found.seconds.get(check.name, 0.0), 4)
         if failure is not None:
@@ -91,28 +101,30 @@ def judge(exercise: Exercise, found: Run, *, seed: int = 0) -> Verdict:
         if bad is None:
             outcomes.append(Outcome(check.name, check.title, PASSED, seconds=seconds))
             continue
-        failure = check, error
+        failure = check, bad, error
         outcomes.append(Outcome(check.name, check.title, FAILED, bad.what, seconds))
     status = PASSED if failure is None else FAILED
     told = Told("", NOTHING, NOTHING)
-    line = None
+    where, line = NOTHING, None
     if failure is not None:
-        check, error = failure
-        line = error.get("line")
+        check, bad, error = failure
+        line = error.line if error else None
         begun = sum(outcome.status == PASSED for outcome in outcomes) > 1  # beyond the signature
-        if error.get("kind") == "NotImplementedError" and not begun:
+        if error and error.kind == "NotImplementedError" and not begun:
             status = NOT_ATTEMPTED
             outcomes = [Outcome(o.name, o.title, SKIPPED) for o in outcomes]
-        elif found.ended.startswith("harness"):
+        elif not (found.ready or found.observed):
             status = ERROR
         else:
-            told = explain(exercise, check, found, seed) or told
+            told = explain(exercise, check, bad, found, seed) or told
+            where = _where(exercise, check, found, seed)
     return Verdict(
         exercise.name,
         exercise.title,
         status,
         tuple(outcomes),
         *told,
+        where,
         line,
         found.printed,
         seed,
@@ -121,41 +133,60 @@ def judge(exercise: Exercise, found: Run, *, seed: int = 0) -> Verdict:
 
 def _failure(
     exercise: Exercise, check: Check, found: Run, seed: int
-) -> tuple[Failure | None, Mapping[str, Any]]:
+) -> tuple[Failure | None, Raised | None]:
     """What is wrong in a check, on the first seed that shows it, and the error if there was one."""
     if found.loading is not None:
-        return Failure("", _raised(found.loading)), found.loading
+        return Failure("", found.loading.says), found.loading
     for offset in range(exercise.seeds):
-        key = check.name, offset
-        if key in found.errors:
-            return Failure("", _raised(found.errors[key])), found.errors[key]
-        if key not in found.observed:
-            return Failure("", _ended(found.ended, exercise)), {}
-        right = observed_of(exercise, None, check, seed, offset)
+        seen = found.observed.get((check.name, offset))
+        if seen is None:
+            return Failure("", _ended(found, exercise)), None
+        if isinstance(seen, Raised):
+            return Failure("", seen.says), seen
+        right = right_of(exercise, check, seed, offset)
         try:
-            bad = check.judge(found.observed[key], right)
+            bad = check.judge(seen, right)
         except Exception as error:  # a judge may not expect what came
             bad = Failure(
                 "", Text(f"what came cannot be judged: {error}", f"无法判断结果：{error}")
             )
         if bad is not None:
-            return bad, {}
-    return None, {}
+            value = seen.get(bad.key)
+            return bad, value if isinstance(value, Raised) else None
+    return None, None
 
 
-def _raised(error: Mapping[str, Any]) -> Text:
-    line = error.get("line")
-    en = f"line {line}: " if line else ""
-    zh = f"第 {line} 行：" if line else ""
-    text = f"{error.get('kind')}: {error.get('text')}"
-    if error.get("kind") == "NotImplementedError":
-        return Text(f"{en}not written yet", f"{zh}尚未编写")
-    if error.get("kind") in ("SystemExit", "KeyboardInterrupt"):
-        return Text(f"{en}it ends the program ({text})", f"{zh}它结束了程序（{text}）")
-    return Text(f"{en}{text}", f"{zh}{text}")
+SHOWN = 6
+"""Of what is right, and of what is wrong, that is listed."""
 
 
-def _ended(why: str, exercise: Exercise) -> Text:
+def _where(exercise: Exercise, check: Check, found: Run, seed: int) -> Text:
+    """What is right and what is wrong in a check: what do those share?"""
+    seen = found.observed.get((check.name, 0))
+    if check.coarse or seen is None or isinstance(seen, Raised):
+        return NOTHING
+    right = right_of(exercise, check, seed, 0)
+    names = [key for key in right if not key.startswith("#")]
+    bad = [key for key in names if key not in seen or difference(seen[key], right[key])]
+    good = [key for key in names if key not in bad]
+    parts = [
+        Text(
+            f"{what.en}: {'; '.join(keys[:SHOWN])}{' …' if len(keys) > SHOWN else ''}",
+            f"{what.zh}：{'；'.join(keys[:SHOWN])}{' ……' if len(keys) > SHOWN else ''}",
+        )
+        for what, keys in ((Text("Right", "正确"), good), (Text("Wrong", "有误"), bad))
+        if keys and bad
+    ]
+    return Text("\n".join(part.en for part in parts), "\n".join(part.zh for part in parts))
+
+
+def _ended(found: Run, exercise: Exercise) -> Text:
+    why = found.ended
+    if not found.ready:
+        return Text(
+            f"Python did not start here ({why}): {found.printed}",
+            f"Python 没有启动（{why}）：{found.printed}",
+        )
     if why == "time":
         n = f"{exercise.seconds:g}"
         return Text(
@@ -164,13 +195,16 @@ def _ended(why: str, exercise: Exercise) -> Text:
         )
     if why == "output":
         return Text("it prints without end", "输出没有止境")
-    if why.startswith("exit"):
-        code = why.partition(" ")[2]
+    if why == "unreadable":
         return Text(
-            f"the program ended before the checks were through (exit status {code})",
-            f"检查尚未完成，程序就结束了（退出状态 {code}）",
+            f"what came of it cannot be read; results may have {LINE >> 20} MB in all",
+            f"无法读取结果；全部结果最多 {LINE >> 20} MB",
         )
-    return Text(f"the check could not be run ({why})", f"检查无法进行（{why}）")
+    code = why.partition(" ")[2]
+    return Text(
+        f"the program ended before the checks were through (exit status {code})",
+        f"检查尚未完成，程序就结束了（退出状态 {code}）",
+    )
 
 
 # -------------------------------------------------------------------------------------- explaining
@@ -188,10 +222,10 @@ UNTELLING = (
     *("NameError", "UnboundLocalError", "AttributeError"),
     *("ImportError", "ModuleNotFoundError", "SyntaxError"),
 )
-"""Errors that any slip of the pen ends with, so that they name no mistake."""
+"""Errors that any slip of the pen ends with: of a line of the student's, they name nothing."""
 
 _solutions: dict[tuple[Path, str], Any] = {}
-_observed: dict[tuple[Path, str, str, int, int], Observation] = {}
+_observed: dict[tuple[Path, str, str, int, int], Observation | Raised] = {}
 MOST = 20_000
 """Observations of references and mistakes that are kept."""
 
@@ -204,40 +238,45 @@ def solution_of(exercise: Exercise, mistake: Mutant | None) -> Any:
     return _solutions[key]
 
 
+def right_of(exercise: Exercise, check: Check, seed: int, offset: int) -> Observation:
+    """What a check observes of the reference. Errors: `ValueError` if that raises."""
+    seen = observed_of(exercise, None, check, seed, offset)
+    if isinstance(seen, Raised):
+        raise ValueError(f"the reference of {exercise.name} fails: {seen.says.en}")
+    return seen
+
+
 def observed_of(
     exercise: Exercise, mistake: Mutant | None, check: Check, seed: int, offset: int
-) -> Observation:
+) -> Observation | Raised:
     """What a check observes of the reference or of a known mistake, be it an error."""
     key = exercise.reference, mistake.code if mistake else "", check.name, seed, offset
     if key not in _observed:
         if len(_observed) > MOST:
             _observed.clear()
-        _observed[key] = _observe(solution_of(exercise, mistake), check, seed, offset, mistake)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            seen = observe(check, solution_of(exercise, mistake), seed, offset)
+        _observed[key] = seen if isinstance(seen, Raised) else decode_all(encode_all(seen))
     return _observed[key]
 
 
-def _observe(
-    solution: Any, check: Check, seed: int, offset: int, mistake: Mutant | None
-) -> Observation:
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            found = check.observe(solution, np.random.default_rng([seed, offset]))
-    except Exception as error:
-        if mistake is None:
-            raise
-        return {"error": f"{type(error).__name__}: {error}"}
-    return decode_all(encode_all(found))
-
-
-def explain(exercise: Exercise, check: Check, found: Run, seed: int) -> Told | None:
-    """The mistake that explains what was observed; None if none does.
+def explain(exercise: Exercise, check: Check, bad: Failure, found: Run, seed: int) -> Told | None:
+    """The mistake that explains what failed in a check; None if none does.
 
     A known mistake must give what was observed in the check that failed, and be right wherever the
     student is right; where a check shows little, it must give the same gradients too. Relations
     come after that, where nothing but the backward can be at fault.
     """
-    passed = [c for c in exercise.checks if _passes(exercise, c, found, seed)]
+    passed = [
+        c
+        for c in exercise.checks
+        if all(
+            (seen := found.observed.get((c.name, offset))) is not None
+            and _judged_right(exercise, c, seen, seed, offset)
+            for offset in range(exercise.seeds)
+        )
+    ]
     others = [c for c in exercise.checks if check.coarse and c.gradients]
     alike = [
         mistake
@@ -256,7 +295,7 @@ def explain(exercise: Exercise, check: Check, found: Run, seed: int) -> Told | N
     looking = next((c for c in after if c.gradients), None)
     if not (check.gradients or check.backward) or _came_as_integers(exercise, check, found):
         return None
-    told = _by_relations(exercise, looking, found, seed, passed) if looking else None
+    told = _by_relations(exercise, looking, bad, found, seed, passed) if looking else None
     if told is None:
         return None
     for mistake in exercise.mutants:
@@ -287,16 +326,8 @@ def _came_as_integers(exercise: Exercise, check: Check, found: Run) -> bool:
     return any(
         key.endswith(": its dtype") and not np.all(value == 1.0)
         for offset in range(exercise.seeds)
-        for key, value in found.observed.get((check.name, offset), {}).items()
-    )
-
-
-def _passes(exercise: Exercise, check: Check, found: Run, seed: int) -> bool:
-    """Whether all that was observed in a check is right."""
-    return all(
-        (seen := found.observed.get((check.name, offset))) is not None
-        and _judged_right(exercise, check, seen, seed, offset)
-        for offset in range(exercise.seeds)
+        if not isinstance(seen := found.observed.get((check.name, offset), {}), Raised)
+        for key, value in seen.items()
     )
 
 
@@ -319,12 +350,12 @@ def _right(exercise: Exercise, mistake: Mutant, check: Check, seed: int) -> bool
 
 
 def _judged_right(
-    exercise: Exercise, check: Check, seen: Observation, seed: int, offset: int
+    exercise: Exercise, check: Check, seen: Observation | Raised, seed: int, offset: int
 ) -> bool:
-    if "error" in seen:
+    if isinstance(seen, Raised):
         return False
     try:
-        return check.judge(seen, observed_of(exercise, None, check, seed, offset)) is None
+        return check.judge(seen, right_of(exercise, check, seed, offset)) is None
     except Exception:  # a judge may not expect what came
         return False
 
@@ -334,34 +365,28 @@ def _gives(
 ) -> bool:
     """Whether a mistake gives what was observed in a check; `loosely` where both came so far."""
     for offset in range(exercise.seeds):
-        seen = _seen(found, check, offset)
+        seen = found.observed.get((check.name, offset))
         made = observed_of(exercise, mistake, check, seed, offset)
-        if loosely and (seen is None or "error" in seen or "error" in made):
+        if loosely and (seen is None or isinstance(seen, Raised) or isinstance(made, Raised)):
             continue
         if seen is None or not same(seen, made):
             return False
     return True
 
 
-def _seen(found: Run, check: Check, offset: int) -> Observation | None:
-    key = check.name, offset
-    error = found.errors.get(key)
-    if error is None:
-        return found.observed.get(key)
-    if error.get("kind") in UNTELLING:
-        return None
-    return {"error": f"{error.get('kind')}: {error.get('text')}"}
-
-
-def same(a: Observation, b: Observation) -> bool:
+def same(a: Observation | Raised, b: Observation | Raised) -> bool:
     """Whether two observations are equal, to a millionth of the largest entry of each."""
-    names = {key for key in (*a, *b) if not key.startswith("#") or key.startswith("#error")}
+    if isinstance(a, Raised) or isinstance(b, Raised):
+        return _same_value(a, b)
+    names = {key for key in (*a, *b) if not key.startswith("#")}
     return all(key in a and key in b and _same_value(a[key], b[key]) for key in names)
 
 
 def _same_value(a: Any, b: Any) -> bool:
+    if isinstance(a, Raised) and a.kind in UNTELLING and a.line is not None:
+        return False
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
-        return repr(a) == repr(b) and isinstance(a, (Foreign, str)) and type(a) is type(b)
+        return isinstance(a, Foreign) and type(a) is type(b) and a == b
     if a.shape != b.shape or a.dtype.kind == "c" or b.dtype.kind == "c":
         return False
     if (a.dtype.kind == "b") != (b.dtype.kind == "b"):
@@ -378,33 +403,40 @@ def _same_value(a: Any, b: Any) -> bool:
 
 
 def _by_relations(
-    exercise: Exercise, check: Check, found: Run, seed: int, passed: Sequence[Check]
+    exercise: Exercise, check: Check, bad: Failure, found: Run, seed: int, passed: Sequence[Check]
 ) -> Diagnosis | None:
-    """The diagnosis of the first input whose gradient is wrong."""
+    """The diagnosis of the input whose gradient failed, or of the first that is wrong."""
     known = [
         m for m in exercise.mutants if all(_right(exercise, m, other, seed) for other in passed)
     ]
     by_input: dict[str, list[Occasion]] = {}
+    wrong_first = ""
     for offset in range(exercise.seeds):
         seen = found.observed.get((check.name, offset))
-        if seen is None:
+        if seen is None or isinstance(seen, Raised):
             return None
-        right = observed_of(exercise, None, check, seed, offset)
+        right = right_of(exercise, check, seed, offset)
         wrong = {m.id: observed_of(exercise, m, check, seed, offset) for m in known}
         for key in [key for key in right if not key.startswith("#")]:
             occasion = _occasion(key, seen, right, wrong)
             if occasion is None:
                 return None
-            by_input.setdefault(key.rpartition(": ")[2], []).append(occasion)
-    for occasions in by_input.values():
-        told = diagnose(occasions)
-        if told is not None:
-            return told
-    return None
+            by_input.setdefault(_input_of(key), []).append(occasion)
+            if not wrong_first and difference(seen[key], right[key]):
+                wrong_first = _input_of(key)
+    told_of = _input_of(bad.key)
+    told_of = told_of if told_of in by_input else wrong_first
+    told = diagnose(by_input.get(told_of, []))
+    return told and (told if len(by_input) == 1 else told._replace(of=told_of))
+
+
+def _input_of(key: str) -> str:
+    """The gradient that a key of an observation stands for, such as ∂L/∂x."""
+    return key.rpartition(": ")[2]
 
 
 def _occasion(
-    key: str, seen: Observation, right: Observation, wrong: Mapping[str, Observation]
+    key: str, seen: Observation, right: Observation, wrong: Mapping[str, Observation | Raised]
 ) -> Occasion | None:
     value = seen.get(key)
     if not isinstance(value, np.ndarray) or value.dtype.kind == "c":
@@ -422,7 +454,8 @@ def _occasion(
         mistakes={
             name: found[key].astype(float)
             for name, found in wrong.items()
-            if isinstance(found.get(key), np.ndarray)
+            if not isinstance(found, Raised)
+            and isinstance(found.get(key), np.ndarray)
             # At the other inputs it must be right, or as wrong as what was observed.
             and all(
                 _same_value(found.get(place), right[place])
@@ -451,15 +484,15 @@ def verify(exercise: Exercise, seeds: Sequence[int] = (0, 1, 2)) -> list[str]:
         if found.status != PASSED:
             problems.append(f"seed {seed}: the reference does not pass: {_why(found)}")
         begun = module_of(stub.read_text(encoding="utf-8"), str(stub))
-        found = judge(exercise, observe_here(exercise, begun, str(stub), seed=seed), seed=seed)
+        found = judge(exercise, observe_here(exercise, begun, seed=seed), seed=seed)
         if found.status != NOT_ATTEMPTED:
             problems.append(f"seed {seed}: the stub is {found.status}: {_why(found)}")
         for mutant in exercise.mutants:
             slips = [
-                (check.name, made["error"])
+                (check.name, made.says.en)
                 for check in exercise.checks
-                if "error" in (made := observed_of(exercise, mutant, check, seed, 0))
-                and made["error"].startswith(("NameError", "UnboundLocalError", "ImportError"))
+                if isinstance(made := observed_of(exercise, mutant, check, seed, 0), Raised)
+                and made.kind in ("NameError", "UnboundLocalError", "ImportError")
             ]
             if slips:
                 problems.append(f"{mutant.id} is a slip and no mistake: {slips[0]}")
@@ -477,12 +510,7 @@ def _verdict_on(exercise: Exercise, mistake: Mutant | None, seed: int) -> Verdic
     found = Run()
     for check in exercise.checks:
         for offset in range(exercise.seeds):
-            seen = observed_of(exercise, mistake, check, seed, offset)
-            if "error" in seen:
-                kind, _, text = seen["error"].partition(": ")
-                found.errors[check.name, offset] = {"kind": kind, "text": text}
-            else:
-                found.observed[check.name, offset] = seen
+            found.observed[check.name, offset] = observed_of(exercise, mistake, check, seed, offset)
     return judge(exercise, found, seed=seed)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from minigrad.check.registry import Case, cases_of
-from minigrad.coursework.exercise import Check, Failure, Observation
+from minigrad.coursework.exercise import Check, Failure, Observation, attempt
 from minigrad.coursework.values import Foreign, Text, difference
 from minigrad.memory import Array
 from minigrad.primitive import Primitive
@@ -46,7 +47,11 @@ def op_checks(
     asked = _Asked(forward, rules, cases, constants)
     checks = [
         Check(
-            "signature", Text("the functions are there", "函数齐全"), asked.signature, coarse=True
+            "signature",
+            Text("the functions are there", "函数齐全"),
+            asked.signature,
+            _named,
+            coarse=True,
         ),
         Check("values", Text("the forward values are right", "前向的值正确"), asked.values),
         Check("runs", Text("the rules run", "规则可以运行"), asked.runs, coarse=True),
@@ -131,18 +136,20 @@ class _Asked:
         names = [self.forward, *[rule for rule in self.rules if rule]]
         found: Observation = {name: float(callable(getattr(module, name))) for name in names}
         for number, name in enumerate(op.input_names, 1):
-            found[f"{self.forward}, input {number}"] = Foreign("named", name)
+            found[f"{self.forward}[{number}]"] = Foreign("input", name)
         return found
 
     def runs(self, module: Any, rng: Rng) -> Observation:
         found: Observation = {}
         for name, upstream, pull, _ in self.pulls(module, rng):
-            pull(upstream)
-            found[name] = 1.0
+            attempt(found, [name], module, partial(_ran, pull, upstream))
         return found
 
     def values(self, module: Any, rng: Rng) -> Observation:
-        return {call.name: call.case(*call.case.arrays()) for call in self.calls(module, rng)}
+        found: Observation = {}
+        for name, _, case in self.calls(module, rng):
+            attempt(found, [name], module, partial(_value, case))
+        return found
 
     def kept(self, module: Any, rng: Rng) -> Observation:
         found: Observation = {}
@@ -181,9 +188,10 @@ class _Asked:
     def gradients(self, module: Any, rng: Rng) -> Observation:
         found: Observation = {}
         for name, upstream, pull, call in self.pulls(module, rng):
-            found[name] = deepcopy(pull(upstream))  # a rule may return what it was given
-            found[f"#other {name}"] = deepcopy(pull(np.asarray(rng.normal(size=upstream.shape))))
-            found[f"#ones {name}"] = pull(np.ones_like(upstream))
+            other = np.asarray(rng.normal(size=upstream.shape))
+            given = {"": upstream, "#other ": other, "#ones ": np.ones_like(upstream)}
+            for mark, g in given.items():
+                attempt(found, [f"{mark}{name}"], module, partial(_pulled, pull, g))
             found[f"#constants {name}"] = _numbers(call.case, call.op, self.constants)
         return found
 
@@ -194,7 +202,7 @@ class _Asked:
             out = case(*leaves) * 3.0 + case(*leaves)
             made = grad(out, leaves, rng.normal(size=out.shape))
             for position, x in zip(case.places, made, strict=True):
-                found[f"{name}, used twice: ∂L/∂{op.input_names[position]}"] = x.numpy()
+                found[f"3y + y, y = {name}: ∂L/∂{op.input_names[position]}"] = x.numpy()
         return found
 
 
@@ -217,6 +225,19 @@ def _pull(op: Primitive, node: Any, position: int) -> Pull:
     return lambda upstream: rule._run(np.asarray(upstream), node, position, None)
 
 
+def _value(case: Case) -> list[Any]:
+    return [case(*case.arrays())]
+
+
+def _ran(pull: Pull, upstream: Array) -> list[float]:
+    pull(upstream)
+    return [1.0]
+
+
+def _pulled(pull: Pull, upstream: Array) -> list[Any]:
+    return [deepcopy(pull(upstream))]  # a rule may return what it was given
+
+
 def _alike(a: Any, b: Any) -> bool:
     """Whether a rule returned the same twice, be it numbers or not."""
     numbers = all(isinstance(x, np.ndarray) and x.dtype.kind in "fc" for x in (a, b))
@@ -229,6 +250,21 @@ def _numbers(case: Case, op: Primitive, constants: Constants | None) -> dict[str
         for axis, n in enumerate(np.shape(x)):
             found.setdefault(f"the length of axis {axis} of {name}", float(n))
     return found
+
+
+def _named(observed: Observation, right: Observation) -> Failure | None:
+    for key, wanted in right.items():
+        found = observed.get(key)
+        if not isinstance(wanted, Foreign):
+            if found is None or not np.all(found == 1.0):
+                return Failure(key, Text(f"{key} is no function", f"{key} 不是函数"))
+        elif found != wanted:
+            name, _, number = key.rstrip("]").partition("[")
+            has = found.text if isinstance(found, Foreign) else None
+            en = f"input {number} of {name} is named {has}, and must be named {wanted.text}"
+            zh = f"{name} 的第 {number} 个输入名为 {has}，应为 {wanted.text}"
+            return Failure(key, Text(en, zh))
+    return None
 
 
 CHANGED = {
@@ -276,7 +312,8 @@ def _is_linear(observed: Observation, right: Observation) -> Failure | None:
             for end in (", of g − 3h", ", of g minus three times that of h", ", of 0")
         )
         size = max(float(np.abs(apart).max(initial=0.0)), 1e-9)
-        if none.any() or not np.abs(both - apart).max(initial=0.0) <= 1e-7 * size:
+        off = np.abs(both - apart).max(initial=0.0), np.abs(none).max(initial=0.0)
+        if not np.max(off) <= 1e-7 * size:
             return Failure(
                 name,
                 Text(

@@ -16,17 +16,17 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from minigrad.coursework.child import error_as_data
 from minigrad.coursework.exercise import Exercise, Observation, observations
-from minigrad.coursework.values import decode_all, encode_all, readable
+from minigrad.coursework.values import Raised, decode, decode_all, encode_all
 
 MEMORY = 2 << 30
 """Bytes of address space. NumPy and its BLAS map some hundreds of megabytes."""
@@ -46,13 +46,13 @@ START = 60.0
 
 @dataclass
 class Run:
-    """What came of running a file: observations and errors by check and seed, and how it ended."""
+    """What came of running a file: observations by check and seed, and how it ended."""
 
-    observed: dict[tuple[str, int], Observation] = field(default_factory=dict)
-    errors: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
+    observed: dict[tuple[str, int], Observation | Raised] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
-    loading: dict[str, Any] | None = None  # the error with which the file did not load
-    ended: str = ""  # why not everything was observed: "time", "output", "exit 0", "harness: ..."
+    ready: bool = False  # whether the student's file was begun with
+    loading: Raised | None = None  # the error with which it did not load
+    ended: str = ""  # why not everything was observed: "time", "output", "unreadable", "exit 0"
     printed: str = ""
 
 
@@ -70,9 +70,8 @@ def run(exercise: Exercise, file: Path, *, seed: int = 0) -> Run:
         _thread(_read, process.stdout, lines)
         _thread(printed.read)
         found.ended = _follow(found, exercise, lines, printed)
-        if found.ended in ("", "exit"):
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(1)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(1 if found.ended in ("", "exit") else 0)
         if found.ended == "exit":
             code = process.poll()
             found.ended = f"exit {code}" if code is not None else "exit"
@@ -84,63 +83,59 @@ def _follow(
     found: Run, exercise: Exercise, lines: queue.Queue[bytes | None], printed: _Printed
 ) -> str:
     """Take lines until the end; returns why there are no more, or "" if all have come."""
-    limit, end = START, time.monotonic() + START + exercise.seconds * exercise.observations
-    while True:
-        if time.monotonic() > end:
-            return "time"
+    end = time.monotonic() + START + exercise.seconds * exercise.observations
+    while len(found.observed) < exercise.observations:
+        limit = exercise.seconds if found.ready else START
         try:
-            line = lines.get(timeout=limit)
+            line = lines.get(timeout=max(0.0, min(limit, end - time.monotonic())))
         except queue.Empty:
-            return "time" if limit != START else "harness: the process did not start in time"
+            return "time"
         if printed.full:
             return "output"
         if line is None:
             return "exit"
         try:
-            ended = _heard(found, json.loads(line))
-        except Exception as error:  # whatever was put into the channel
-            return f"harness: an observation could not be read ({type(error).__name__})"
-        if ended:
-            return ""
-        limit = exercise.seconds
+            _take(found, exercise, json.loads(line))
+        except Exception:  # whatever was put into the channel
+            return "unreadable"
+        if found.loading is not None:
+            break
+    return ""
 
 
-def _heard(found: Run, told: dict[str, Any]) -> bool:
-    """Take one line; returns whether it was the last."""
-    if "check" in told:
-        _take(found, told)
-    elif told.get("loaded") is False:
-        found.loading = _error(told["error"])
-    return bool(told.get("done")) or found.loading is not None
-
-
-def _take(found: Run, told: dict[str, Any]) -> None:
-    key = str(told["check"]), int(told["seed"])
-    found.seconds[key[0]] = found.seconds.get(key[0], 0.0) + float(told.get("seconds", 0.0))
-    if "error" in told:
-        found.errors[key] = _error(told["error"])
+def _take(found: Run, exercise: Exercise, told: dict[str, Any]) -> None:
+    """Take one line. Errors: any, if it is none of those that `child` writes."""
+    if "check" not in told:
+        found.ready = True
+        found.loading = _as_error(told["error"]) if "error" in told else None
         return
-    found.observed[key] = decode_all(told["observed"])
+    key = str(told["check"]), int(told["seed"])
+    checks = [check.name for check in exercise.checks]
+    if key != (checks[len(found.observed) // exercise.seeds], len(found.observed) % exercise.seeds):
+        raise ValueError(f"the observation {key} is not the next one")
+    found.seconds[key[0]] = found.seconds.get(key[0], 0.0) + float(told.get("seconds", 0.0))
+    error = _as_error(told["error"]) if "error" in told else None
+    found.observed[key] = error or decode_all(told["observed"])
 
 
-def _error(told: Mapping[str, Any]) -> dict[str, Any]:
-    line = told.get("line")
-    words = {name: readable(told.get(name, "")) for name in ("kind", "text")}
-    return {**words, "line": line if isinstance(line, int) else None}
+def _as_error(told: Any) -> Raised:
+    error = decode(told)
+    if not isinstance(error, Raised):
+        raise ValueError("this is no error")
+    return error
 
 
-def observe_here(exercise: Exercise, module: Any, file: str, *, seed: int = 0) -> Run:
+def observe_here(exercise: Exercise, module: Any, *, seed: int = 0) -> Run:
     """The same of a module that can be trusted, such as a reference, in this process."""
     found = Run()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for seen in observations(exercise, module, seed):
-            if seen.error is not None:
-                found.errors[seen.check, seen.offset] = error_as_data(seen.error, file)
-            else:
-                found.observed[seen.check, seen.offset] = decode_all(
-                    encode_all(seen.observed or {})
-                )
+            found.observed[seen.check, seen.offset] = (
+                seen.observed
+                if isinstance(seen.observed, Raised)
+                else decode_all(encode_all(seen.observed))
+            )
     return found
 
 
@@ -156,7 +151,8 @@ def _process(
     command += [str(root), str(exercise.folder.resolve()), str(file.resolve()), str(seed)]
     options: dict[str, Any] = {}
     if os.name == "posix":
-        options = {"start_new_session": True, "preexec_fn": _limit}
+        seconds = int(START + exercise.seconds * exercise.observations)
+        options = {"start_new_session": True, "preexec_fn": partial(_limit, seconds)}
     process = subprocess.Popen(
         command,
         cwd=folder,
@@ -169,7 +165,7 @@ def _process(
     try:
         yield process
     finally:
-        _end(process)
+        _end(process, folder)
 
 
 def _environment(folder: Path) -> dict[str, str]:
@@ -179,26 +175,42 @@ def _environment(folder: Path) -> dict[str, str]:
     return {**kept, **one, "HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8"}
 
 
-def _limit() -> None:
+def _limit(seconds: int) -> None:
     """In the new process, before Python starts there. Only POSIX has this."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 24, 1 << 24))
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], folder: Path) -> None:
     """Ends the process with all that it started."""
     if os.name == "posix":
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
+        for _ in range(10):  # one may start another while it is looked for
+            left = list(_working_in(os.path.realpath(folder)))
+            for pid in left:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            if not left:
+                break
     with suppress(OSError):
         process.kill()
     for stream in (process.stdout, process.stderr):
         if stream is not None:
             _thread(stream.close)  # a grandchild may hold the other end
     process.wait()
+
+
+def _working_in(folder: str) -> Iterator[int]:
+    """Processes in a folder, also those with a session of their own. Only Linux tells."""
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended, or is somebody else's
+            if os.readlink(place / "cwd").startswith(folder):
+                yield int(place.name)
 
 
 def _thread(target: Any, *args: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,9 @@ RTOL = 1e-7
 
 LARGEST = 1 << 24
 """Bytes of one array that are taken from a student's process."""
+
+MOST = 2000
+"""Characters of an error or of what is no array."""
 
 
 class Text(NamedTuple):
@@ -33,15 +37,39 @@ class Text(NamedTuple):
         return self.zh if language == "zh" else self.en
 
 
+@dataclass(frozen=True)
 class Foreign:
-    """What came back and is no array: None, a text, an object, an error."""
+    """What came back and is no array: None, a text, an object."""
 
-    def __init__(self, kind: str, text: str = "") -> None:
-        self.kind = kind
-        self.text = text
+    kind: str
+    text: str = ""
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return f"{self.kind} {self.text}".strip()
+
+
+@dataclass(frozen=True)
+class Raised(Foreign):
+    """An error that came in place of a value.
+
+    Two are the same mistake if text and operation are the same, whatever the line: `operation` is
+    the operator or function of the student's that failed, empty where it was none of theirs.
+    """
+
+    line: int | None = field(default=None, compare=False)
+    operation: str = ""
+
+    @property
+    def says(self) -> Text:
+        """The error with its line."""
+        en = f"line {self.line}: " if self.line else ""
+        zh = f"第 {self.line} 行：" if self.line else ""
+        text = f"{self.kind}: {self.text}".rstrip(": ")
+        if self.kind == "NotImplementedError":
+            return Text(f"{en}not written yet", f"{zh}尚未编写")
+        if self.kind in ("SystemExit", "KeyboardInterrupt"):
+            return Text(f"{en}it ends the program ({text})", f"{zh}它结束了程序（{text}）")
+        return Text(f"{en}{text}", f"{zh}{text}")
 
 
 def readable(text: Any) -> str:
@@ -56,17 +84,17 @@ def encode(value: Any) -> Any:
     array([ 1., nan])
     """
     if isinstance(value, Foreign):
-        return {"kind": value.kind, "text": value.text[:500]}
+        return asdict(value)
     if isinstance(value, Variable):
         return {"tensor": encode(value._data)}
     if isinstance(value, (list, tuple)) and not all(isinstance(x, (int, float)) for x in value):
-        return {"kind": type(value).__name__, "text": f"of {len(value)}"}
+        return {"kind": type(value).__name__, "text": f"[{len(value)}]"}
     if isinstance(value, (bool, int, float, complex, list, tuple, np.ndarray, np.generic)):
         array = np.asarray(value)
         if array.dtype.kind in "biufc" and array.nbytes <= LARGEST:
             data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
             return {"dtype": array.dtype.str, "shape": array.shape, "data": data}
-        return {"kind": "array", "text": f"of {array.dtype}, {array.nbytes:,} bytes"}
+        return {"kind": "array", "text": f"{array.dtype}, {array.nbytes:,} B"}
     return {"kind": type(value).__name__, "text": "" if value is None else repr(value)[:200]}
 
 
@@ -97,7 +125,13 @@ def decode(told: Any) -> Any:
     if "tensor" in told:
         return decode(told["tensor"])
     if "kind" in told:
-        return Foreign(readable(told["kind"])[:100], readable(told.get("text", ""))[:500])
+        kind, text = (readable(told.get(name, ""))[:MOST] for name in ("kind", "text"))
+        if "operation" not in told:
+            return Foreign(kind, text)
+        line = told.get("line")
+        return Raised(
+            kind, text, line if isinstance(line, int) else None, readable(told["operation"])
+        )
     dtype = np.dtype(str(told["dtype"]))
     if dtype.kind not in "biufc":
         raise ValueError(f"a value of dtype {dtype} is no number")
@@ -117,18 +151,9 @@ def difference(value: Any, right: Any) -> Text | None:
     >>> difference(None, 1.0).en
     'nothing was returned (None)'
     """
-    if isinstance(right, Foreign):
-        if isinstance(value, Foreign) and repr(value) == repr(right):
-            return None
-        return Text(f"it is {value!r} in place of {right!r}", f"是 {value!r}，应为 {right!r}")
     value = value if isinstance(value, Foreign) else decode(encode(value))
-    if isinstance(value, Foreign):
-        if value.kind == "NoneType":
-            return Text("nothing was returned (None)", "没有返回任何值（None）")
-        what = f"{value.kind}: {value.text}".rstrip(": ")
-        return Text(
-            f"it is no number or array of numbers but a {what}", f"不是数或数组，而是 {what}"
-        )
+    if isinstance(value, Foreign) or isinstance(right, Foreign):
+        return _no_number(value, right)
     right = np.asarray(right)
     if value.dtype.kind == "c":
         return Text(
@@ -144,7 +169,27 @@ def difference(value: Any, right: Any) -> Text | None:
             f"its dtype is {value.dtype} in place of {right.dtype}",
             f"dtype 是 {value.dtype}，应为 {right.dtype}",
         )
-    return _first_difference(value.astype(np.float64), right.astype(np.float64))
+    found = _first_difference(value.astype(np.float64), right.astype(np.float64))
+    if found and right.dtype == np.float64 and value.dtype in (np.float16, np.float32):
+        return Text(
+            f"its dtype is {value.dtype} in place of float64: {found.en}",
+            f"dtype 是 {value.dtype}，应为 float64：{found.zh}",
+        )
+    return found
+
+
+def _no_number(value: Any, right: Any) -> Text | None:
+    if isinstance(value, Raised):
+        wanted = isinstance(right, Raised) and value.kind == right.kind
+        return None if wanted else value.says
+    if isinstance(right, Foreign):
+        has = value if isinstance(value, Foreign) else "array"
+        says = Text(f"it is {has} in place of {right}", f"是 {has}，应为 {right}")
+        return None if value == right else says
+    if value.kind == "NoneType":
+        return Text("nothing was returned (None)", "没有返回任何值（None）")
+    what = f"{value.kind}: {value.text}".rstrip(": ")
+    return Text(f"it is no number or array of numbers but a {what}", f"不是数或数组，而是 {what}")
 
 
 def _first_difference(value: Array, right: Array) -> Text | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import minigrad
 from minigrad.coursework.exercise import Exercise, all_exercises
-from minigrad.coursework.grading import PASSED, Verdict
+from minigrad.coursework.grading import Verdict
 from minigrad.coursework.reports import as_data, from_data
 from minigrad.files import write_whole
 
@@ -134,8 +134,7 @@ def note(folder: Path, verdict: Verdict) -> None:
     before = last_verdict(progress, verdict.exercise)
     same = before is not None and _stuck(before) == _stuck(verdict)
     hint = progress[verdict.exercise].get("hint", 0) if same else 0
-    passed = verdict.status == PASSED or bool(progress.get(verdict.exercise, {}).get("passed"))
-    progress[verdict.exercise] = {"verdict": as_data(verdict), "hint": hint, "passed": passed}
+    progress[verdict.exercise] = {"verdict": as_data(verdict), "hint": hint}
     _write(folder, progress)
 
 

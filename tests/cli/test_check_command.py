@@ -164,6 +164,21 @@ def test_only_a_primitive_of_ones_own_is_shown(option: str, tmp_path: Path) -> N
     assert "give FILE.py" in result.output
 
 
+def test_of_several_inputs_it_is_said_which_is_wrong_and_in_both_languages(tmp_path: Path) -> None:
+    source = (
+        "from minigrad import primitive\n\n\n"
+        "@primitive(lambda g, b: g * b, lambda g, a: -g * a,\n"
+        "           example=lambda rng: tuple(rng.normal(size=(2, 2, 3))))\n"
+        "def product(a, b):\n    return a * b\n"
+    )
+    says = {
+        "en": "input 1 'b': The gradient has the opposite sign. A minus is missing",
+        "zh": "input 1 'b'：梯度的符号反了。漏了一个负号",
+    }
+    for language, sentence in says.items():
+        assert sentence in run(write(tmp_path, source), "--language", language).output
+
+
 def test_a_picture_of_another_kind_is_refused(tmp_path: Path) -> None:
     result = run(write(tmp_path, RIGHT), "--draw", str(tmp_path / "cube.xyz"), "--language", "en")
     assert result.exit_code == 2

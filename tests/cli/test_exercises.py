@@ -59,6 +59,7 @@ def test_a_student_begins_is_told_the_mistake_gets_hints_and_solves_it(work: Pat
     assert [hint[:3] for hint in hints] == ["1/4", "2/4", "3/4", "4/4", "4/4"]
     assert "the gradients are right" in hints[0]
     assert "in place of" in hints[1]
+    assert "Wrong: [1] scaled((3, 5), 1.75): ∂L/∂x; [2]" in hints[1]
     assert "What is the derivative of c x?" in hints[2]
     assert "3 · 2 = 6.0" in hints[3]
     assert "not yet right" in run("list").output
@@ -77,6 +78,7 @@ def test_it_speaks_chinese(work: Path) -> None:
     assert "除以了 c。" in output
     assert "应为" in output
     assert not {"the", "is", "of"} & set(output.split())
+    assert "有误：[1] scaled(" in run("hint", "3", "--level", "2", language="zh").output
     assert "c x 的导数是什么？" in run("hint", "3", "--level", "3", language="zh").output
 
 

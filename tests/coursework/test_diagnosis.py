@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from minigrad import Tensor, gradcheck, primitive
-from minigrad.check.diagnosis import CATALOGUE, Diagnosis, Occasion, diagnose, located
+from minigrad.check.diagnosis import CATALOGUE, Diagnosis, Occasion, diagnose
 from tests.coursework.diagnosis import MISTAKES, combined, false_alarms, hits
 
 
@@ -61,16 +61,6 @@ def test_a_known_mistake_must_leave_right_what_is_right() -> None:
         Occasion(x, 2 * x, mistakes={"double": 2 * x}),
     ]
     assert diagnose(occasions) is None
-
-
-def test_a_wrong_entry_is_located() -> None:
-    right = np.arange(6.0).reshape(2, 3)
-    wrong = right.copy()
-    wrong[1, 0] = 7.0
-    assert located(Occasion(right, wrong)) == (
-        "1 of 6 entries are off; most of all [1, 0]: 7 in place of 3"
-    )
-    assert "shape (3, 2) in place of (2, 3)" in located(Occasion(right, wrong.T))
 
 
 RULES = {

@@ -1,6 +1,7 @@
 """Files that do not want to be checked: each costs its own exercise, and never gains a point."""
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -40,6 +41,31 @@ HOSTILE = {
         "        os.write(fd, (json.dumps({'done': True, 'status': 'passed'}) + '\\n').encode())\n"
         "    except OSError:\n"
         "        pass\n" + WRONG
+    ),
+    "lines of its own": (
+        "import json, os\n"
+        "for fd in range(3, 20):\n"
+        "    try:\n"
+        "        for check in ('signature', 'values', 'runs'):\n"
+        "            line = {'check': check, 'seed': 0, 'observed': {}}\n"
+        "            os.write(fd, (json.dumps(line) + '\\n').encode())\n"
+        "    except OSError:\n"
+        "        pass\n" + WRONG
+    ),
+    "lines that are none": (
+        "import os\n"
+        "for fd in range(3, 20):\n"
+        "    try:\n"
+        "        os.write(fd, b'[[[\\n')\n"
+        "    except OSError:\n"
+        "        pass\n"
+    ),
+    "much in every result": (
+        "def scaled_gradient(g, c):\n    return np.zeros((1 << 21,))\n"
+        "def scaled(x, c):\n    return np.zeros((1 << 21,))\n"
+    ),
+    "an error that cannot be told": (
+        "class Silent(Exception):\n    __str__ = None\ndef scaled(x, c):\n    raise Silent\n"
     ),
     "every value equal": (
         "class Equal(np.ndarray):\n"
@@ -84,19 +110,63 @@ def message_of(verdict: Verdict) -> str:
     return verdict.failed.message.en
 
 
+SLEEPS = "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)', MARK]{})\n"
+STARTED = {
+    "the first children of a fork bomb": "for _ in range(4):\n    " + SLEEPS.format(""),
+    "a session of its own": SLEEPS.format(", start_new_session=True"),
+    "a session of its own, and then an end": (
+        SLEEPS.format(", start_new_session=True") + "os._exit(0)\n"
+    ),
+    "an orphan": "if os.fork() == 0:\n    os.setsid()\n    "
+    + SLEEPS.format("")
+    + "    os._exit(0)\n",
+}
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-def test_nothing_that_it_started_is_left(scale: Exercise, tmp_path: Path) -> None:
-    """The first children of a fork bomb, and whatever they wait for."""
+@pytest.mark.parametrize("what", STARTED)
+def test_nothing_that_it_started_is_left(what: str, scale: Exercise, tmp_path: Path) -> None:
     mark = f"minigrad-{os.getpid()}-{time.time_ns()}"
-    code = (
-        "import subprocess, sys, time\n"
-        f"for _ in range(4):\n"
-        f"    subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)', '{mark}'])\n"
-    )
+    code = f"import os, subprocess, sys, time\nMARK = {mark!r}\n{STARTED[what]}"
     grade(scale, answer(tmp_path, code + WRONG))
     deadline = time.monotonic() + 5
     while left := [p for p in Path("/proc").glob("[0-9]*") if mark in command_of(p)]:
         assert time.monotonic() < deadline, left
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere not all of it is limited")
+def test_it_has_limits(scale: Exercise, tmp_path: Path) -> None:
+    """It may start no processes either; root may, but who checks the work of others is not root."""
+    wanted = {"AS": 2 << 30, "CPU": 60 + 3 * 24, "FSIZE": 1 << 24, "CORE": 0, "NPROC": 0}
+    code = f"import resource\nfor name in {[*wanted]}:\n    "
+    code += "print(name, *resource.getrlimit(getattr(resource, 'RLIMIT_' + name)))"
+    printed = grade(scale, answer(tmp_path, code)).printed.splitlines()
+    assert printed == [f"{name} {most} {most}" for name, most in wanted.items()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_it_ends_with_the_grader(scale: Exercise, tmp_path: Path) -> None:
+    """Also where the grader is killed, and can end nothing any more."""
+    here = tmp_path / "here"
+    answer(
+        tmp_path,
+        f"open({str(here)!r}, 'w').write(str(__import__('os').getpid()))\nwhile True: pass",
+    )
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom minigrad.coursework import grade, load\n"
+        "grade(load(Path(sys.argv[1])), Path(sys.argv[2]))"
+    )
+    command = [sys.executable, "-c", code, str(scale.folder), str(tmp_path / "answer.py")]
+    grader = subprocess.Popen(command, cwd=Path(__file__).parents[2])
+    deadline = time.monotonic() + 30
+    while not (here.exists() and here.read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    grader.kill()
+    grader.wait()
+    while Path(f"/proc/{here.read_text()}/cwd").exists():
+        assert time.monotonic() < deadline
         time.sleep(0.05)
 
 

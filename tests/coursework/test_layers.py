@@ -18,7 +18,7 @@ def scale(tmp_path_factory: pytest.TempPathFactory) -> Exercise:
 
 def verdict_on(exercise: Exercise, code: str) -> Verdict:
     module = module_of(f"{SOLUTION}\n\n{code}\n", "answer.py")
-    return judge(exercise, observe_here(exercise, module, "answer.py"))
+    return judge(exercise, observe_here(exercise, module))
 
 
 RULE = "def scaled_gradient(g, c):\n    "
@@ -27,7 +27,7 @@ FOUND = {
     "another name of an input": (
         "def scaled(y, c):\n    return y * c",
         "signature",
-        "it is named y in place of named x",
+        "input 1 of scaled is named y, and must be named x",
     ),
     "a wrong value": ("def scaled(x, c):\n    return x + c", "values", "entry"),
     "a rule that raises": (RULE + "raise RuntimeError('猫')", "runs", "line 14: RuntimeError: 猫"),
@@ -43,6 +43,12 @@ FOUND = {
     "integers": (RULE + "return (g * c).astype(int)", "shapes", "must be floating point"),
     "a constant added": (RULE + "return g * c + 1", "linear", "of 0 it must be 0"),
     "a square": (RULE + "return g * c + 1e-4 * g**2", "linear", "not linear"),
+    "a square that hardly shows": (RULE + "return g * c + 1e-6 * g**2", "linear", "not linear"),
+    "one array for all results": (
+        "SPACE = {}\n" + RULE + "return np.multiply(g, c, out=SPACE.setdefault(g.shape, 1 * g))",
+        "graph",
+        "3y + y, y = [1] scaled((3, 5), 1.75): ∂L/∂x: entry",
+    ),
     "a factor": (RULE + "return 1.001 * g * c", "gradients", "entry"),
 }
 
@@ -93,6 +99,22 @@ def test_a_mistake_is_named_or_nothing_is_said(code: str, diagnosis: str, scale:
     assert verdict_on(scale, RULE + code).diagnosis == diagnosis
 
 
+def test_zero_may_be_rounded(scale: Exercise) -> None:
+    """Of an upstream of 0 a rule may leave what is far below the gradients."""
+    assert verdict_on(scale, RULE + "return g * c + 1e-15").status == "passed"
+    assert verdict_on(scale, RULE + "return g * c + 1e-5").status == "failed"
+    assert verdict_on(scale, RULE + "return g * c if g.any() else g * np.nan").status == "failed"
+
+
+def test_where_lists_what_is_right_and_what_is_wrong(scale: Exercise) -> None:
+    where = verdict_on(scale, RULE + "return g * abs(c)").where
+    assert where.en == (
+        "Right: [1] scaled((3, 5), 1.75): ∂L/∂x\nWrong: [2] scaled((4, 4), -0.6): ∂L/∂x"
+    )
+    assert where.zh.splitlines()[1] == "有误：[2] scaled((4, 4), -0.6): ∂L/∂x"
+    assert verdict_on(scale, RULE + "raise ValueError").where.en == ""
+
+
 def test_a_slip_of_the_pen_names_no_mistake(scale: Exercise) -> None:
     verdict = verdict_on(scale, RULE + "return gg * c")
     assert verdict.diagnosis == ""
@@ -108,6 +130,6 @@ def test_what_is_nearly_right_is_no_mistake_that_shows_elsewhere() -> None:
         "    weights = np.exp(x - x.max(axis=axis, keepdims=True))\n"
         "    return weights / (weights.sum(axis=axis, keepdims=True) + 1e-6)\n"
     )
-    verdict = judge(softmax, observe_here(softmax, module_of(code, "answer.py"), "answer.py"))
+    verdict = judge(softmax, observe_here(softmax, module_of(code, "answer.py")))
     assert verdict.failed is not None
     assert (verdict.failed.name, verdict.diagnosis) == ("values", "")

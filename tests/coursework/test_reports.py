@@ -40,6 +40,22 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Verdict]:
     return found
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_junit_is_valid_by_its_schema(verdicts: dict[str, Verdict], language: str) -> None:
+    xmlschema = pytest.importorskip("xmlschema", reason="reads the schema of JUnit")
+    schema = xmlschema.XMLSchema(Path(__file__).parents[1] / "reference" / "junit.xsd")
+    report = as_junit([*verdicts.values()], language)
+    schema.validate(report)
+    for good, bad in [
+        ('tests="', 'test="'),
+        ("<skipped", "<left"),
+        ('failures="1"', 'failures=""'),
+    ]:
+        assert good in report
+        assert not schema.is_valid(report.replace(good, bad, 1))
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_junit_has_a_suite_for_each_exercise_and_counts_what_it_has(
     verdicts: dict[str, Verdict], language: str

@@ -100,7 +100,10 @@ def _op(rule: Callable[..., Any], *others: Any) -> Any:
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (lambda g, z: g, r"op: a rule asks for 'z'.*\(x\).*x_shape.*\(out\).*stand after a \*"),
+        (
+            lambda g, z: g,
+            r"op: a rule \(line \d+\) asks for 'z'.*\(x\).*x_shape.*\(out\).*stand after a \*",
+        ),
         (lambda g, z_shape: g, "asks for 'z_shape'"),
         (lambda g, axis: g, "asks for 'axis'"),
         (lambda g, index: g, "asks for 'index'"),
