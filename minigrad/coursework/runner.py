@@ -83,11 +83,9 @@ def _follow(
     found: Run, exercise: Exercise, lines: queue.Queue[bytes | None], printed: _Printed
 ) -> str:
     """Take lines until the end; returns why there are no more, or "" if all have come."""
-    end = time.monotonic() + START + exercise.seconds * exercise.observations
     while len(found.observed) < exercise.observations:
-        limit = exercise.seconds if found.ready else START
         try:
-            line = lines.get(timeout=max(0.0, min(limit, end - time.monotonic())))
+            line = lines.get(timeout=exercise.seconds if found.ready else START)
         except queue.Empty:
             return "time"
         if printed.full:
@@ -105,13 +103,16 @@ def _follow(
 
 def _take(found: Run, exercise: Exercise, told: dict[str, Any]) -> None:
     """Take one line. Errors: any, if it is none of those that `child` writes."""
-    if "check" not in told:
+    if not found.ready:
         found.ready = True
-        found.loading = _as_error(told["error"]) if "error" in told else None
+        return
+    if "check" not in told:
+        found.loading = _as_error(told["error"])
         return
     key = str(told["check"]), int(told["seed"])
-    checks = [check.name for check in exercise.checks]
-    if key != (checks[len(found.observed) // exercise.seeds], len(found.observed) % exercise.seeds):
+    names = [check.name for check in exercise.checks]
+    done, seeds = len(found.observed), exercise.seeds
+    if key != (names[done // seeds], done % seeds):
         raise ValueError(f"the observation {key} is not the next one")
     found.seconds[key[0]] = found.seconds.get(key[0], 0.0) + float(told.get("seconds", 0.0))
     error = _as_error(told["error"]) if "error" in told else None

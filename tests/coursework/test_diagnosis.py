@@ -96,6 +96,22 @@ def test_gradcheck_is_silent_about_what_it_does_not_know() -> None:
     assert str(report).splitlines()[-1].startswith("  input 0: gradient wrong")
 
 
+def test_another_factor_is_not_a_known_mistake_times_a_constant() -> None:
+    x = np.array([1.0, -2.0, 4.0])
+    assert diagnose([Occasion(x, 6 * x, mistakes={"thrice": 3 * x})] * 2) is None
+    other = np.array([1.0, 2.0, 0.5])
+    found = diagnose([Occasion(x, 2 * other, mistakes={"other": other})] * 2)
+    assert found == Diagnosis("other", (("times", "2"),))
+
+
+def test_what_is_constant_along_an_axis_itself_tells_nothing_of_a_term() -> None:
+    rows = np.array([[1.0, 1.0, 1.0], [-2.0, -2.0, -2.0]])
+    assert diagnose([Occasion(rows, 1.37 * rows)] * 2) is None
+    uneven = rows + np.array([0.0, 0.5, 3.0])
+    found = diagnose([Occasion(uneven, uneven + 0.37 * rows)] * 2)
+    assert found == Diagnosis("term-along-axis", (("axis", "-1"),))
+
+
 def test_what_holds_only_nearly_does_not_hold() -> None:
     x = np.array([1.0, -2.0, 3.0])
     assert diagnose([Occasion(x, -x * (1 + 1e-4))] * 2) is None

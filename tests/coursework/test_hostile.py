@@ -24,6 +24,17 @@ HOSTILE = {
     "an exit": "import sys\nsys.exit(0)",
     "an exit at once": "import os\nos._exit(0)",
     "an exit in the rule": "def scaled_gradient(g, c):\n    import os\n    os._exit(0)",
+    "an end in the rule": "def scaled_gradient(g, c):\n    import sys\n    sys.exit(0)",
+    "a line again and again": (
+        "import os, time\n"
+        "while True:\n"
+        "    time.sleep(0.1)\n"
+        "    for fd in range(3, 20):\n"
+        "        try:\n"
+        "            os.write(fd, b'{}\\n')\n"
+        "        except OSError:\n"
+        "            pass\n"
+    ),
     "a recursion": "def scaled_gradient(g, c):\n    return scaled_gradient(g, c)",
     "a segfault": "import ctypes\nctypes.string_at(0)",
     "much memory": "blocks = [bytearray(1 << 30) for _ in range(64)]",
@@ -46,7 +57,7 @@ HOSTILE = {
         "import json, os\n"
         "for fd in range(3, 20):\n"
         "    try:\n"
-        "        for check in ('signature', 'values', 'runs'):\n"
+        "        for check in ('values', 'signature', 'runs'):\n"
         "            line = {'check': check, 'seed': 0, 'observed': {}}\n"
         "            os.write(fd, (json.dumps(line) + '\\n').encode())\n"
         "    except OSError:\n"
@@ -79,6 +90,19 @@ HOSTILE = {
 }
 
 
+SAYS = {
+    "much output": "it prints without end",
+    "an exit at once": "exit status 0",
+    "an end in the rule": "it ends the program (SystemExit: 0)",
+    "lines of its own": "cannot be read",
+    "lines that are none": "cannot be read",
+    "a line again and again": "cannot be read",
+    "much in every result": "its shape is (2097152,)",
+    "much memory": "MemoryError",
+    "a recursion": "RecursionError",
+}
+
+
 @pytest.mark.parametrize("what", HOSTILE)
 def test_it_costs_the_exercise_and_gains_nothing(
     what: str, scale: Exercise, tmp_path: Path
@@ -91,7 +115,8 @@ def test_it_costs_the_exercise_and_gains_nothing(
     verdict = grade(scale, file)
     assert verdict.status == "failed", verdict
     assert verdict.failed is not None
-    assert verdict.failed.message.en
+    assert SAYS.get(what, "") in verdict.failed.message.en
+    assert verdict.failed.message.zh
     assert time.monotonic() - start < 20
 
 
