@@ -1,13 +1,16 @@
 """`minigrad grade`: mark a class, and say which mistakes it makes.
 
-The marking is told in `minigrad.coursework.classes`; here it gets its processes, its progress bar
-and its files.
+The marking is told in `minigrad.coursework.classes`; here it gets its progress bar, its Ctrl-C and
+its files.
 """
 
 import os
-from concurrent.futures import ProcessPoolExecutor
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -18,19 +21,41 @@ from minigrad.coursework.classes import (
     as_csv,
     grade_class,
     misconceptions,
+    puzzles,
     solved,
     submissions_in,
+    why,
 )
 from minigrad.coursework.exercise import Exercise
+from minigrad.coursework.grading import ERROR
+from minigrad.coursework.reports import from_data
 from minigrad.coursework.values import Text
 from minigrad.coursework.workbench import NoExercisesError, named, shipped
 from minigrad.files import write_whole
 from viz.marks import marks_page
 
+ERRORS = Console(stderr=True)
 WORDS = {
     "marking": Text("marking", "批改中"),
+    "marked": Text("{count} of {all} marked: {student}", "已批改 {count}/{all}：{student}"),
+    "ending": Text(
+        "What is being marked comes to its end; Ctrl-C again ends it at once.",
+        "正在等待进行中的批改结束；再按一次 Ctrl-C 立即停止。",
+    ),
+    "interrupted": Text(
+        "interrupted after {count} of {all} students; the same command goes on",
+        "已中断：{all} 名学生中已批改 {count} 名；重新运行同一命令即可继续",
+    ),
     "written": Text(
         "{count} students marked. Written: {files}", "已批改 {count} 名学生。已写入：{files}"
+    ),
+    "unknown": Text(
+        "--only {which}: there is no such exercise, or several; choose from {names}",
+        "--only {which}：没有这个练习，或有多个；可选：{names}",
+    ),
+    "nobody": Text(
+        "{folder} has no folders; it holds one for each student, named after them",
+        "{folder} 中没有文件夹；应为每名学生准备一个以其姓名命名的文件夹",
     ),
     "nothing": Text(
         "{0}: nothing found; it should be in {0}/{1}/exercise.py",
@@ -38,6 +63,9 @@ WORDS = {
     ),
     "solved": Text("{name}: {count} of {all} solved it", "{name}：{all} 人中有 {count} 人完成"),
     "mistake": Text("{count} × {id}: {says}", "{count} × {id}：{says}"),
+    "error": Text(
+        "{student}, {name}: could not be checked: {why}", "{student}，{name}：无法检查：{why}"
+    ),
 }
 
 
@@ -51,59 +79,138 @@ def grade(
     ] = "all",
     seed: Annotated[int, typer.Option("--seed", min=0, help="Draws the numbers.")] = 0,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Students at a time; the cores by default.")
+        int | None, typer.Option("--jobs", min=1, help="Answers at a time; the cores by default.")
     ] = None,
     *,
     language: LanguageOption,
 ) -> None:
     """Mark a class. After an interruption it goes on where it was; what changed is marked again."""
+    known = _known(only, language)
     try:
-        known = named(only, shipped())
         found = submissions_in(submissions, known)
-    except (NoExercisesError, OSError, ValueError) as error:
-        fail(str(error))
+    except OSError as error:
+        fail(f"{error.filename or submissions}: {error.strerror or error}")
+    except ValueError:
+        _fail("nobody", language, folder=submissions)
     for submission in found:
         if not submission.files:
             said = WORDS["nothing"].of(language)
             typer.echo(said.format(printable(submission.student), known[0].name), err=True)
-    errors = Console(stderr=True)
     marked: list[dict[str, Any]] = []
-    with ProcessPoolExecutor(jobs or os.cpu_count() or 1) as executor:
-        progress = track(
-            grade_class(found, known, output, executor, seed=seed),
+    try:
+        with (
+            _interruptible(language) as stopped,
+            closing(
+                grade_class(
+                    found,
+                    known,
+                    output,
+                    jobs=jobs or os.cpu_count() or 1,
+                    seed=seed,
+                    stopped=stopped,
+                )
+            ) as marking,
+        ):
+            marked.extend(_shown(marking, len(found), language))
+        if len(marked) < len(found):
+            raise KeyboardInterrupt
+        _write(marked, known, output, language)
+    except KeyboardInterrupt:
+        _fail("interrupted", language, 130, count=len(marked), all=len(found))
+    except OSError as error:
+        fail(f"{error.filename or output}: {error.strerror or error}")
+
+
+def _fail(word: str, language: str, status: int = 2, **values: Any) -> NoReturn:
+    fail(WORDS[word].of(language).format(**values), status)
+
+
+def _known(only: str, language: str) -> list[Exercise]:
+    try:
+        shipping = shipped()
+    except NoExercisesError as error:
+        fail(str(error))
+    try:
+        return named(only, shipping)
+    except NoExercisesError:
+        names = ", ".join(exercise.name for exercise in shipping)
+        _fail("unknown", language, which=only, names=names)
+
+
+@contextmanager
+def _interruptible(language: str) -> Iterator[Callable[[], bool]]:
+    """Gives whether Ctrl-C was pressed; pressed again, or told to end, it interrupts."""
+    presses: list[int] = []
+
+    def press(*_: object) -> None:
+        presses.append(1)
+        if len(presses) > 1:
+            end()
+        ERRORS.print(WORDS["ending"].of(language), soft_wrap=True)
+
+    def end(*_: object) -> NoReturn:
+        for number in before:  # ending takes a moment
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    heeded = {signal.SIGINT: press, signal.SIGTERM: end}
+    before = {number: signal.signal(number, heed) for number, heed in heeded.items()}
+    try:
+        yield lambda: bool(presses)
+    finally:
+        for number, heed in before.items():
+            signal.signal(number, heed)
+
+
+def _shown(
+    marking: Iterator[dict[str, Any]], total: int, language: str
+) -> Iterator[dict[str, Any]]:
+    """The same rows, with a bar on a terminal, and elsewhere a line for each."""
+    if sys.stderr.isatty():
+        yield from track(
+            marking,
             description=WORDS["marking"].of(language),
-            total=len(found),
-            console=errors,
+            total=total,
+            console=ERRORS,
             transient=True,
-            disable=not errors.is_terminal,
         )
-        try:
-            marked.extend(progress)
-        except KeyboardInterrupt:
-            executor.shutdown(cancel_futures=True)
-            fail(f"interrupted after {len(marked)} of {len(found)}; the same command goes on", 130)
-        except OSError as error:
-            fail(str(error))
-    _write(marked, known, output, language)
+        return
+    said = WORDS["marked"].of(language)
+    for count, row in enumerate(marking, 1):
+        student = printable(row["student"])
+        typer.echo(said.format(count=count, all=total, student=student), err=True)
+        yield row
 
 
 def _write(marked: list[dict[str, Any]], known: list[Exercise], out: Path, language: str) -> None:
     files = (out / "marks.csv", out / "marks.html")
-    mistakes = misconceptions(marked)
-    write_whole(files[0], ("\ufeff" + as_csv(marked, known)).encode())
+    rows = sorted(marked, key=lambda row: row["student"])
+    mistakes, unclear = misconceptions(rows), puzzles(rows)
+    table = "\ufeff" + as_csv(rows, known, language)
     page = marks_page(
-        sorted(marked, key=lambda row: row["student"]),
+        [{**row, "verdicts": [_cell(data, language) for data in row["verdicts"]]} for row in rows],
         {exercise.name: exercise.title.of(language) for exercise in known},
         [(m.exercise, m.id, m.says.of(language), m.students) for m in mistakes],
+        [(p.exercise, p.status, p.why.of(language), p.student) for p in unclear],
         language=language,
     )
-    write_whole(files[1], page.encode())
+    for file, text in zip(files, (table, page), strict=True):
+        write_whole(file, text.encode(errors="backslashreplace"))  # names need not be Unicode
     for exercise in known:
-        count = solved(marked, exercise)
         said = WORDS["solved"].of(language)
-        typer.echo(said.format(name=exercise.name, count=count, all=len(marked)))
+        typer.echo(said.format(name=exercise.name, count=solved(rows, exercise), all=len(rows)))
     for m in mistakes[:10]:
         said = WORDS["mistake"].of(language)
         typer.echo(said.format(count=len(m.students), id=m.id, says=m.says.of(language)))
+    for p in unclear:
+        if p.status == ERROR:
+            said = WORDS["error"].of(language)
+            student, reason = printable(p.student), p.why.of(language)
+            typer.echo(said.format(student=student, name=p.exercise, why=reason), err=True)
     said = WORDS["written"].of(language)
-    typer.echo(said.format(count=len(marked), files=", ".join(map(str, files))))
+    typer.echo(said.format(count=len(rows), files=", ".join(map(str, files))))
+
+
+def _cell(data: dict[str, Any], language: str) -> dict[str, Any]:
+    """What the page tells of one exercise of one student."""
+    return {**data, "why": why(from_data(data), language)}

@@ -1,7 +1,7 @@
 """Marking a class: every student's files, several at a time, nothing lost when it is interrupted.
 
-What came of a student is written as soon as it is known, with a fingerprint of the files that were
-marked. A second run goes on where the first one ended, and marks again what has changed since.
+What came of an answer is written as soon as it is known, with a fingerprint of all that it came
+from. A second run goes on where the first one ended, and marks again what has changed since.
 """
 
 from __future__ import annotations
@@ -10,27 +10,34 @@ import csv
 import hashlib
 import io
 import json
-from collections import Counter
-from collections.abc import Iterator, Sequence
+import multiprocessing
+import signal
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import (
+    FIRST_COMPLETED,
     BrokenExecutor,
     Executor,
     Future,
     ProcessPoolExecutor,
-    as_completed,
+    wait,
 )
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import minigrad
 from minigrad.coursework.exercise import Exercise, load
-from minigrad.coursework.grading import ERROR, NOTHING, PASSED, Outcome, Verdict, grade
-from minigrad.coursework.reports import as_data, from_data, points
+from minigrad.coursework.grading import ERROR, FAILED, NOTHING, PASSED, Outcome, Verdict, grade
+from minigrad.coursework.reports import as_data, from_data, message_of, points
 from minigrad.coursework.values import Text
 from minigrad.files import write_whole
 
 MISSING = "missing"
 """The status of an exercise of which nothing was handed in."""
+
+MOST = 1 << 20
+"""Bytes of a file that is looked at; no answer is longer."""
 
 
 @dataclass(frozen=True)
@@ -39,26 +46,6 @@ class Submission:
 
     student: str
     files: dict[str, Path]
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes with the files."""
-        told = hashlib.sha256()
-        for name, file in sorted(self.files.items()):
-            told.update(f"{name}\0{_digest(file)}\0".encode())
-        return told.hexdigest()
-
-
-MOST = 1 << 20
-"""Bytes of a file that is looked at; no answer is longer."""
-
-
-def _digest(file: Path) -> str:
-    try:
-        with file.open("rb") as stream:
-            return hashlib.sha256(stream.read(MOST)).hexdigest()
-    except OSError as error:
-        return f"{type(error).__name__}"
 
 
 def submissions_in(folder: Path, known: Sequence[Exercise]) -> list[Submission]:
@@ -86,99 +73,73 @@ def _files(folder: Path, known: Sequence[Exercise]) -> dict[str, Path]:
     return found
 
 
-def mark(submission: Submission, folders: Sequence[Path], seed: int) -> dict[str, Any]:
-    """Grade all of a student's files; plain data, so that any executor can send it back."""
-    verdicts = []
-    for folder in folders:
-        exercise = load(folder)
-        file = submission.files.get(exercise.name)
-        if file is None:
-            verdict = Verdict(exercise.name, exercise.title, MISSING, (), seed=seed)
-        else:
-            try:
-                if file.stat().st_size > MOST:
-                    raise ValueError(f"{file.name} is larger than {MOST:,} bytes")
-                verdict = grade(exercise, file, seed=seed)
-            except Exception as error:  # of ours, not of the student's: that is a verdict
-                verdict = _broken(exercise, error, seed)
-        verdicts.append(as_data(verdict))
-    return {
-        "student": submission.student,
-        "fingerprint": submission.fingerprint,
-        "seed": seed,
-        "verdicts": verdicts,
-    }
-
-
-def _broken(exercise: Exercise, error: Exception, seed: int) -> Verdict:
-    said = f"{type(error).__name__}: {error}"
-    outcome = Outcome(
-        "harness", Text("the check itself failed", "检查程序出错"), ERROR, Text(said, said)
-    )
-    return Verdict(exercise.name, exercise.title, ERROR, (outcome,), seed=seed)
-
-
 def grade_class(
     submissions: Sequence[Submission],
     exercises: Sequence[Exercise],
     out: Path,
-    executor: Executor,
     *,
+    jobs: int = 1,
     seed: int = 0,
-) -> Iterator[dict[str, Any]]:
+    start: Callable[[int], Executor] | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Generator[dict[str, Any], None, None]:
     """Mark a class, student by student in the order in which they are done.
 
     Args:
         out: a folder; `students/NAME.json` is written there for each.
-        executor: processes, threads, or a cluster's.
+        jobs: answers at a time.
+        start: makes what marks so many at a time: threads, or a cluster's; processes by default.
+        stopped: asked again and again; once it is true no answer is begun, and those that are
+            being marked are still written.
 
     What was marked before, of the same files and with the same seed, comes first and is not marked
-    again. Errors: `OSError` if `out` cannot be written to.
+    again; what could not be checked then is tried again. Errors: `OSError` if `out` cannot be
+    written to.
     """
-    waiting = {}
-    folders = [exercise.folder.resolve() for exercise in exercises]
-    for submission in submissions:
-        target = _target(out, submission.student)
-        before = _before(target, submission, exercises, seed)
-        if before is not None:
-            yield before
-        else:
-            waiting[_submitted(executor, submission, folders, seed)] = submission, target
-    for done in as_completed(waiting):
-        submission, target = waiting[done]
-        try:
-            marked = done.result()
-        except BrokenExecutor:  # somebody ended the process that marked them, or another's
-            marked = _alone(submission, folders, seed)
-        write_whole(target, json.dumps(marked, indent=1).encode("ascii"))
-        yield marked
+    sheets = [Sheet(submission, exercises, out, seed) for submission in submissions]
+    yield from [sheet.row for sheet in sheets if not sheet.left]
+    tasks = [(sheet, exercise) for sheet in sheets for exercise in sheet.left]
+    for (sheet, exercise), verdict in _marked(tasks, jobs, start or Workers, stopped):
+        sheet.enter(exercise, verdict)
+        if not sheet.left:
+            yield sheet.row
 
 
-def _submitted(
-    executor: Executor, submission: Submission, folders: Sequence[Path], seed: int
-) -> Future[dict[str, Any]]:
-    try:
-        return executor.submit(mark, submission, folders, seed)
-    except BrokenExecutor as error:
-        broken: Future[dict[str, Any]] = Future()
-        broken.set_exception(error)
-        return broken
+class Sheet:
+    """What is known of one student, where it is written, and what is left to mark."""
 
+    def __init__(
+        self, submission: Submission, exercises: Sequence[Exercise], out: Path, seed: int
+    ) -> None:
+        self.student, self.files, self.seed = submission.student, submission.files, seed
+        self.target = _target(out, submission.student)
+        self.verdicts = _stored(self.target, submission.student)
+        self.fingerprints = {
+            exercise.name: _fingerprint(exercise, self.files.get(exercise.name), seed)
+            for exercise in exercises
+        }
+        self.left = [exercise for exercise in exercises if not self._holds(exercise.name)]
 
-def _alone(submission: Submission, folders: Sequence[Path], seed: int) -> dict[str, Any]:
-    """Mark a student in a process that nobody else needs; one that ends it is not marked."""
-    with ProcessPoolExecutor(1) as single:
-        try:
-            return single.submit(mark, submission, folders, seed).result()
-        except BrokenExecutor:
-            error = RuntimeError("it ended the process that marks it")
-            verdicts = [as_data(_broken(load(folder), error, seed)) for folder in folders]
-    return {
-        "student": submission.student,
-        "fingerprint": submission.fingerprint,
-        "seed": seed,
-        "verdicts": verdicts,
-    }
+    def _holds(self, name: str) -> bool:
+        verdict = self.verdicts.get(name, {})
+        same = verdict.get("fingerprint") == self.fingerprints[name]
+        return same and verdict["status"] != ERROR
+
+    def enter(self, exercise: Exercise, verdict: dict[str, Any]) -> None:
+        """Write down a verdict, beside those on other exercises."""
+        kept = {**verdict, "fingerprint": self.fingerprints[exercise.name]}
+        self.verdicts = dict(sorted({**self.verdicts, exercise.name: kept}.items()))
+        told = {"student": self.student, "verdicts": [*self.verdicts.values()]}
+        write_whole(self.target, json.dumps(told, indent=1).encode("ascii"))
+        self.left.remove(exercise)
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The verdicts of this run, as data."""
+        return {
+            "student": self.student,
+            "verdicts": [self.verdicts[name] for name in self.fingerprints],
+        }
 
 
 def _target(out: Path, student: str) -> Path:
@@ -189,35 +150,150 @@ def _target(out: Path, student: str) -> Path:
     return out / "students" / (f"{kept}.json" if same else f"{kept}-{mark}.json")
 
 
-def _before(
-    target: Path, submission: Submission, exercises: Sequence[Exercise], seed: int
-) -> dict[str, Any] | None:
+def _stored(target: Path, student: str) -> dict[str, dict[str, Any]]:
+    """The verdicts in a student's file, by exercise; none of a file that is no such file."""
     try:
         found = json.loads(target.read_text(encoding="utf-8"))
-        same = found["fingerprint"] == submission.fingerprint and found["seed"] == seed
-        names = [from_data(data).exercise for data in found["verdicts"]]
-        same = same and found["student"] == submission.student
+        if found["student"] != student:
+            return {}
+        return {from_data(data).exercise: data for data in found["verdicts"]}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return found if same and names == [exercise.name for exercise in exercises] else None
+        return {}
+
+
+def _fingerprint(exercise: Exercise, file: Path | None, seed: int) -> str:
+    """Changes with all that a verdict comes from."""
+    own = (exercise.folder / "checks.py", exercise.folder / "mutants.py", exercise.reference)
+    parts = [minigrad.__version__, exercise.name, str(seed), *map(_digest, own)]
+    parts.append(MISSING if file is None else _digest(file))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _digest(file: Path) -> str:
+    try:
+        with file.open("rb") as stream:
+            return hashlib.sha256(stream.read(MOST)).hexdigest()
+    except OSError as error:
+        return type(error).__name__
+
+
+# ------------------------------------------------------------------------------------------ marking
+
+Task = tuple[Sheet, Exercise]
+
+
+def _marked(
+    tasks: Iterable[Task],
+    jobs: int,
+    start: Callable[[int], Executor],
+    stopped: Callable[[], bool],
+) -> Iterator[tuple[Task, dict[str, Any]]]:
+    """What came of each; never more of them are under way than are marked at a time."""
+    waiting = deque(tasks)
+    while waiting and not stopped():
+        running: dict[Future[dict[str, Any]], Task] = {}
+        try:
+            with start(jobs) as executor:
+                while running or (waiting and not stopped()):
+                    while waiting and len(running) < jobs and not stopped():
+                        future = _submitted(executor, waiting[0])
+                        running[future] = waiting.popleft()
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        verdict = future.result()
+                        yield running.pop(future), verdict
+        except BrokenExecutor:  # one of them ended the process that marks it
+            for task in running.values():
+                yield task, _alone(task, start)
+
+
+def _submitted(executor: Executor, task: Task) -> Future[dict[str, Any]]:
+    sheet, exercise = task
+    file = sheet.files.get(exercise.name)
+    return executor.submit(mark, exercise.folder.resolve(), file, sheet.seed)
+
+
+def _alone(task: Task, start: Callable[[int], Executor]) -> dict[str, Any]:
+    """Mark an answer in a process that no other needs; one that ends it cannot be checked."""
+    sheet, exercise = task
+    try:
+        with start(1) as executor:
+            return _submitted(executor, task).result()
+    except BrokenExecutor:
+        said = Text("it ended the process that marks it", "它结束了批改它的进程")
+        return as_data(_broken(exercise, said, sheet.seed))
+
+
+def mark(folder: Path, file: Path | None, seed: int) -> dict[str, Any]:
+    """Grade an answer; plain data in and out, so that any executor can carry it."""
+    exercise = load(folder)
+    if file is None:
+        return as_data(Verdict(exercise.name, exercise.title, MISSING, (), seed=seed))
+    try:
+        if file.stat().st_size > MOST:
+            said = Text(f"it is larger than {MOST:,} bytes", f"文件超过 {MOST:,} 字节")
+            return as_data(_broken(exercise, said, seed))
+        return as_data(grade(exercise, file, seed=seed))
+    except Exception as error:  # of ours, not of the student's: that is a verdict
+        raised = f"{type(error).__name__}: {error}"
+        return as_data(_broken(exercise, Text(raised, raised), seed))
+
+
+def _broken(exercise: Exercise, said: Text, seed: int) -> Verdict:
+    outcome = Outcome("harness", Text("the check itself failed", "检查程序出错"), ERROR, said)
+    return Verdict(exercise.name, exercise.title, ERROR, (outcome,), seed=seed)
+
+
+class Workers(ProcessPoolExecutor):
+    """Processes that mark. Ctrl-C is for their parent to heed; after an error none of them is left.
+
+    The answer that one of them runs ends with it, as `child` sees to.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self._others = {*multiprocessing.active_children()}
+        super().__init__(jobs, initializer=_heedless)
+
+    def __exit__(self, kind: Any, *error: Any) -> None:
+        """Wait for what runs, or end it."""
+        if kind is not None:
+            for process in {*multiprocessing.active_children()} - self._others:
+                process.kill()
+        self.shutdown(cancel_futures=True)
+
+
+def _heedless() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not the parent's
 
 
 # ------------------------------------------------------------------------------------------ summary
 
+SHORT = 160
+"""Characters of a message in a table."""
 
-def as_csv(marked: Sequence[dict[str, Any]], exercises: Sequence[Exercise]) -> str:
-    """A row for each student: points in all, and for each exercise status and mistake."""
+
+def as_csv(
+    marked: Sequence[dict[str, Any]], exercises: Sequence[Exercise], language: str = "en"
+) -> str:
+    """A row for each student: points in all, and of each exercise status, mistake and message."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     names = [exercise.name for exercise in exercises]
-    columns = [f"{name} {what}" for name in names for what in ("status", "mistake")]
+    columns = [f"{name} {what}" for name in names for what in ("status", "mistake", "message")]
     writer.writerow(["student", "points", "of", *columns])
     for row in sorted(marked, key=lambda row: row["student"]):
         verdicts = [from_data(data) for data in row["verdicts"]]
-        cells = [cell for v in verdicts for cell in (v.status, v.diagnosis)]
+        cells = [c for v in verdicts for c in (v.status, v.diagnosis, why(v, language))]
         total = sum(points(v) for v in verdicts)
-        writer.writerow([_safe(row["student"]), f"{total:g}", len(verdicts), *cells])
+        writer.writerow([_safe(row["student"]), f"{total:g}", len(verdicts), *map(_safe, cells)])
     return text.getvalue()
+
+
+def why(verdict: Verdict, language: str = "en") -> str:
+    """In one short line what is wrong: the mistake, or else what the check that failed says."""
+    lines = message_of(verdict, language).splitlines() if verdict.failed else []
+    line = "".join(c if c.isprintable() else " " for c in next(iter(lines), "")).strip()
+    return line if len(line) <= SHORT else f"{line[: SHORT - 1]}…"
 
 
 def _safe(cell: str) -> str:
@@ -248,6 +324,27 @@ def misconceptions(marked: Sequence[dict[str, Any]]) -> list[Misconception]:
                 who.setdefault(key, []).append(row["student"])
                 says[key] = verdict.says or NOTHING
     return [Misconception(*key, says[key], tuple(who[key])) for key, _ in counts.most_common()]
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """An answer that is wrong in a way without a name, or that could not be checked."""
+
+    exercise: str
+    student: str
+    status: str
+    why: Text
+
+
+def puzzles(marked: Sequence[dict[str, Any]]) -> list[Puzzle]:
+    """What somebody has to look at, by exercise; first what could not be checked."""
+    found = [
+        Puzzle(v.exercise, row["student"], v.status, Text(why(v, "en"), why(v, "zh")))
+        for row in marked
+        for v in map(from_data, row["verdicts"])
+        if v.status in (FAILED, ERROR) and not v.diagnosis
+    ]
+    return sorted(found, key=lambda p: (p.status != ERROR, p.exercise, p.student))
 
 
 def solved(marked: Sequence[dict[str, Any]], exercise: Exercise) -> int:
