@@ -33,7 +33,7 @@ from minigrad.coursework.grading import (
 from minigrad.coursework.reports import FORMATS, message_of
 from minigrad.coursework.values import Text
 from minigrad.coursework.workbench import (
-    NoExercisesError,
+    WorkbenchError,
     file_of,
     last_verdict,
     named,
@@ -120,13 +120,15 @@ def _start(
     language: LanguageOption,
 ) -> None:
     """Copy the stubs and their pages into a folder of yours."""
-    known = _known()
+    known = _known(language)
     try:
         start(folder, known, force=force)
         if notebooks:
             write_notebooks(folder, known, language)
-    except FileExistsError as error:
-        fail(str(error) if error.errno is None else f"{folder} is a file")
+    except WorkbenchError as error:
+        fail(error.says.of(language))
+    except FileExistsError:
+        fail(f"{folder} is a file")
     except OSError as error:
         fail(f"{error.filename or folder}: {error.strerror or error}")
     except NotebookError as error:
@@ -141,7 +143,7 @@ def _list(folder: Folder = Path(), *, language: LanguageOption) -> None:
     """Show the exercises, and how far you have come."""
     progress = read_progress(folder)
     table = Table.grid(padding=(0, 2))
-    for exercise in _known():
+    for exercise in _known(language):
         verdict = last_verdict(progress, exercise.name)
         status = verdict.status if verdict else "unchecked"
         style = {PASSED: "green", FAILED: "red", ERROR: "red"}.get(status, "dim")
@@ -171,10 +173,14 @@ def _check(
     if output is not None and report is None:
         fail("-o FILE is for a report; add --report")
     verdicts: list[Verdict] = []
-    for exercise in _named(which):
-        verdict = _grade(exercise, folder, seed, alone=which != "all")
-        if verdict is None:
-            continue
+    for exercise in _named(which, language):
+        try:
+            file = file_of(folder, exercise)
+        except WorkbenchError as error:
+            if which == "all":  # the others are there
+                continue
+            fail(error.says.of(language))
+        verdict = _grade(exercise, file, folder, seed)
         verdicts.append(verdict)
         if report is None:
             show(verdict, language)
@@ -188,19 +194,11 @@ def _check(
 def check(which: str, *, folder: Path | str = ".", language: str = "en") -> None:
     """The same from a notebook: check the exercise in this folder and print the verdict."""
     for exercise in named(which, shipped()):
-        verdict = grade(exercise, file_of(Path(folder), exercise))
-        show(verdict, Language(language))
-        with suppress(OSError):
-            note(Path(folder), verdict)
+        file = file_of(Path(folder), exercise)
+        show(_grade(exercise, file, Path(folder)), Language(language))
 
 
-def _grade(exercise: Exercise, folder: Path, seed: int, *, alone: bool) -> Verdict | None:
-    try:
-        file = file_of(folder, exercise)
-    except NoExercisesError as error:
-        if alone:
-            fail(str(error))
-        return None
+def _grade(exercise: Exercise, file: Path, folder: Path, seed: int = 0) -> Verdict:
     verdict = grade(exercise, file, seed=seed)
     with suppress(OSError):  # a folder that cannot be written to can be checked all the same
         note(folder, verdict)
@@ -246,8 +244,8 @@ def _watch(
     exercise = _one(which, language)
     try:
         file = file_of(folder, exercise)
-    except NoExercisesError as error:
-        fail(str(error))
+    except WorkbenchError as error:
+        fail(error.says.of(language))
     typer.echo(WORDS["watching"].of(language).format(file))
     seen = None
     try:
@@ -255,8 +253,7 @@ def _watch(
             changed = file.stat().st_mtime_ns if file.exists() else None
             if changed is not None and changed != seen:
                 seen = changed
-                verdict = _grade(exercise, folder, seed, alone=True)
-                assert verdict is not None
+                verdict = _grade(exercise, file, folder, seed)
                 typer.echo(f"\n──── {datetime.now():%H:%M:%S} " + "─" * 40)
                 show(verdict, language)
             time.sleep(0.3)
@@ -318,7 +315,7 @@ def hint_of(exercise: Exercise, verdict: Verdict, level: int, language: str) -> 
 @exercises.command("reset")
 def _reset(which: Which, folder: Folder = Path(), *, language: LanguageOption) -> None:
     """Write the stub again; what you wrote is kept beside it."""
-    for exercise in _named(which):
+    for exercise in _named(which, language):
         try:
             kept = reset(folder, exercise)
         except OSError as error:
@@ -340,9 +337,9 @@ def _verify(
 ) -> None:
     """For authors: the reference passes, the stub fails, each mistake fails under its own name."""
     try:
-        known = all_exercises(exercises_in) if exercises_in else _known()
+        known = all_exercises(exercises_in) if exercises_in else shipped()
         chosen = named(which, known)
-    except (NoExercisesError, ValueError) as error:
+    except (WorkbenchError, ValueError) as error:
         fail(str(error))
     bad = 0
     for exercise in chosen:
@@ -359,22 +356,22 @@ def _verify(
     raise typer.Exit(int(bad > 0))
 
 
-def _known() -> list[Exercise]:
+def _known(language: Language) -> list[Exercise]:
     try:
         return shipped()
-    except NoExercisesError as error:
-        fail(str(error))
+    except WorkbenchError as error:
+        fail(error.says.of(language))
 
 
 def _one(which: str, language: Language) -> Exercise:
-    (exercise, *more) = _named(which)
+    (exercise, *more) = _named(which, language)
     if more:
         fail(WORDS["one"].of(language).format(f"{exercise.number} … {more[-1].number}"))
     return exercise
 
 
-def _named(which: str) -> list[Exercise]:
+def _named(which: str, language: Language) -> list[Exercise]:
     try:
-        return named(which, _known())
-    except NoExercisesError as error:
-        fail(str(error))
+        return named(which, _known(language))
+    except WorkbenchError as error:
+        fail(error.says.of(language))

@@ -18,6 +18,7 @@ from rich.progress import track
 
 from minigrad.cli import LanguageOption, fail, printable
 from minigrad.coursework.classes import (
+    Submission,
     as_csv,
     grade_class,
     misconceptions,
@@ -30,7 +31,7 @@ from minigrad.coursework.exercise import Exercise
 from minigrad.coursework.grading import ERROR
 from minigrad.coursework.reports import from_data
 from minigrad.coursework.values import Text
-from minigrad.coursework.workbench import NoExercisesError, named, shipped
+from minigrad.coursework.workbench import WorkbenchError, named, shipped
 from minigrad.files import write_whole
 from viz.marks import marks_page
 
@@ -48,10 +49,6 @@ WORDS = {
     ),
     "written": Text(
         "{count} students marked. Written: {files}", "已批改 {count} 名学生。已写入：{files}"
-    ),
-    "unknown": Text(
-        "--only {which}: there is no such exercise, or several; choose from {names}",
-        "--only {which}：没有这个练习，或有多个；可选：{names}",
     ),
     "nobody": Text(
         "{folder} has no folders; it holds one for each student, named after them",
@@ -85,17 +82,7 @@ def grade(
     language: LanguageOption,
 ) -> None:
     """Mark a class. After an interruption it goes on where it was; what changed is marked again."""
-    known = _known(only, language)
-    try:
-        found = submissions_in(submissions, known)
-    except OSError as error:
-        fail(f"{error.filename or submissions}: {error.strerror or error}")
-    except ValueError:
-        _fail("nobody", language, folder=submissions)
-    for submission in found:
-        if not submission.files:
-            said = WORDS["nothing"].of(language)
-            typer.echo(said.format(printable(submission.student), known[0].name), err=True)
+    known, found = _handed_in(submissions, only, language)
     marked: list[dict[str, Any]] = []
     try:
         with (
@@ -121,20 +108,25 @@ def grade(
         fail(f"{error.filename or output}: {error.strerror or error}")
 
 
+def _handed_in(folder: Path, only: str, language: str) -> tuple[list[Exercise], list[Submission]]:
+    try:
+        known = named(only, shipped())
+        found = submissions_in(folder, known)
+    except WorkbenchError as error:
+        fail(error.says.of(language))
+    except OSError as error:
+        fail(f"{error.filename or folder}: {error.strerror or error}")
+    except ValueError:
+        _fail("nobody", language, folder=folder)
+    for submission in found:
+        if not submission.files:
+            said = WORDS["nothing"].of(language)
+            typer.echo(said.format(printable(submission.student), known[0].name), err=True)
+    return known, found
+
+
 def _fail(word: str, language: str, status: int = 2, **values: Any) -> NoReturn:
     fail(WORDS[word].of(language).format(**values), status)
-
-
-def _known(only: str, language: str) -> list[Exercise]:
-    try:
-        shipping = shipped()
-    except NoExercisesError as error:
-        fail(str(error))
-    try:
-        return named(only, shipping)
-    except NoExercisesError:
-        names = ", ".join(exercise.name for exercise in shipping)
-        _fail("unknown", language, which=only, names=names)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import minigrad
 from minigrad.coursework.exercise import Exercise, all_exercises
 from minigrad.coursework.grading import Verdict
 from minigrad.coursework.reports import as_data, from_data
+from minigrad.coursework.values import Text
 from minigrad.files import write_whole
 
 PAGES = ("exercise.py", "README.md", "README.zh-CN.md")
@@ -20,26 +21,33 @@ PAGES = ("exercise.py", "README.md", "README.zh-CN.md")
 PROGRESS = ".progress.json"
 
 
-class NoExercisesError(Exception):
-    """A folder without exercises, or a name that is none; the text says what there is."""
+class WorkbenchError(Exception):
+    """What stands in the way of a student's command, in both languages."""
+
+    def __init__(self, en: str, zh: str) -> None:
+        super().__init__(en)
+        self.says = Text(en, zh)
 
 
 def shipped() -> list[Exercise]:
     """The exercises that come with minigrad.
 
-    Errors: `NoExercisesError` if they are missing, as in an installation that was cut down.
+    Errors: `WorkbenchError` if they are missing, as in an installation that was cut down.
     """
     package = Path(minigrad.__file__).parent
     for folder in (package / "_examples" / "exercises", package.parent / "examples" / "exercises"):
         if folder.is_dir():
             return all_exercises(folder)
-    raise NoExercisesError(f"the exercises are missing from {package}; install minigrad-lab again")
+    raise WorkbenchError(
+        f"the exercises are missing from {package}; install minigrad-lab again",
+        f"{package} 中缺少练习；请重新安装 minigrad-lab",
+    )
 
 
 def named(which: str, known: Sequence[Exercise]) -> list[Exercise]:
     """The exercises that a number, a name, the start of a name or "all" stands for.
 
-    Errors: `NoExercisesError`.
+    Errors: `WorkbenchError`.
     """
     if which == "all":
         return list(known)
@@ -52,7 +60,10 @@ def named(which: str, known: Sequence[Exercise]) -> list[Exercise]:
     if len(found) != 1:
         names = ", ".join(exercise.name for exercise in found or known)
         what = "stands for several exercises" if found else "is no exercise"
-        raise NoExercisesError(f"{which!r} {what}: choose from {names}")
+        zh = "对应多个练习" if found else "不是练习"
+        raise WorkbenchError(
+            f"{which!r} {what}: choose from {names}", f"{which!r} {zh}；可选：{names}"
+        )
     return found
 
 
@@ -62,14 +73,16 @@ def start(folder: Path, known: Sequence[Exercise], *, force: bool = False) -> li
     Nothing that is there is touched, unless `force` is set: then the stubs come again, and what was
     written stays beside them under a name with the time in it.
 
-    Errors: `FileExistsError` if there is work already; nothing is written then.
+    Errors: `WorkbenchError` if there is work already; nothing is written then.
     """
     places = [folder / exercise.name / "exercise.py" for exercise in known]
     present = [place for place in places if place.exists()]
     if present and not force:
-        raise FileExistsError(
+        raise WorkbenchError(
             f"{present[0]} is there already; nothing was copied. Choose another folder, or add "
-            "--force to start again: what you wrote is kept beside it"
+            "--force to start again: what you wrote is kept beside it",
+            f"{present[0]} 已存在，没有复制任何文件。请换一个文件夹，或加上 --force 重新开始："
+            "你写的内容会保存在旁边",
         )
     contents = {
         folder / exercise.name / name: (exercise.folder / name).read_bytes()
@@ -106,13 +119,15 @@ def reset(folder: Path, exercise: Exercise) -> Path | None:
 
 
 def file_of(folder: Path, exercise: Exercise) -> Path:
-    """The student's file. Errors: `NoExercisesError` if there is none."""
+    """The student's file. Errors: `WorkbenchError` if there is none."""
     for place in (folder / exercise.name / "exercise.py", folder / "exercise.py"):
         if place.is_file() and place.parent.resolve().name == exercise.name:
             return place
-    raise NoExercisesError(
+    raise WorkbenchError(
         f"there is no {exercise.name}/exercise.py in {folder}: copy the exercises out with "
-        "minigrad exercises start DIR, and work in DIR"
+        "minigrad exercises start DIR, and work in DIR",
+        f"{folder} 中没有 {exercise.name}/exercise.py：请用 minigrad exercises start DIR 复制练习，"
+        "并在 DIR 中完成",
     )
 
 

@@ -137,6 +137,13 @@ def test_what_cannot_be_done_is_said(arguments: tuple[str, ...], says: str, work
     assert says in result.output.replace("\n", " ")
 
 
+def test_it_is_said_in_chinese_too(work: Path) -> None:
+    assert "'4' 不是练习；可选：03-scale" in run("check", "4", language="zh").output
+    assert "已存在，没有复制任何文件" in run("start", ".", language="zh").output
+    elsewhere = run("watch", "3", "--dir", "elsewhere", language="zh").output
+    assert "请用 minigrad exercises start DIR 复制练习" in elsewhere.replace("\n", "")
+
+
 @pytest.mark.slow
 def test_an_author_is_told_what_is_wrong_with_an_exercise(scale: Exercise) -> None:
     folder = scale.folder.parent

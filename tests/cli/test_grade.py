@@ -91,7 +91,7 @@ def test_an_exercise_that_there_is_not_ends_it_with_those_that_there_are(
     for language, said in (("en", "choose from 03-scale"), ("zh", "可选：03-scale")):
         result = run(tmp_path, "--only", which, language=language)
         assert result.exit_code == 2
-        assert f"--only {which}" in result.stderr
+        assert f"'{which}'" in result.stderr
         assert said in result.stderr
     assert not (tmp_path / "marks").exists()
 

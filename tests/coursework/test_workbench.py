@@ -7,7 +7,7 @@ import pytest
 from minigrad.coursework import Exercise, grade, load
 from minigrad.coursework.workbench import (
     PROGRESS,
-    NoExercisesError,
+    WorkbenchError,
     file_of,
     last_verdict,
     named,
@@ -42,7 +42,7 @@ def test_a_second_start_leaves_work_alone_and_force_keeps_it_beside(
     start(tmp_path, [scale])
     file = tmp_path / "03-scale" / "exercise.py"
     file.write_text("my work", encoding="utf-8")
-    with pytest.raises(FileExistsError, match="--force"):
+    with pytest.raises(WorkbenchError, match="--force"):
         start(tmp_path, [scale])
     assert file.read_text(encoding="utf-8") == "my work"
     for _ in range(2):
@@ -76,14 +76,14 @@ def test_a_reset_brings_the_stub_back_and_keeps_what_was_there(
 def test_an_exercise_is_found_by_number_name_and_start(scale: Exercise) -> None:
     for which in ("3", "03", "03-scale", "scale", "sc", "all"):
         assert named(which, [scale]) == [scale]
-    with pytest.raises(NoExercisesError, match="'4' is no exercise: choose from 03-scale"):
+    with pytest.raises(WorkbenchError, match="'4' is no exercise: choose from 03-scale"):
         named("4", [scale])
 
 
 def test_a_file_is_looked_for_in_the_folder_and_in_the_exercise_itself(
     scale: Exercise, tmp_path: Path
 ) -> None:
-    with pytest.raises(NoExercisesError, match="minigrad exercises start"):
+    with pytest.raises(WorkbenchError, match="minigrad exercises start"):
         file_of(tmp_path, scale)
     start(tmp_path, [scale])
     assert file_of(tmp_path, scale) == tmp_path / "03-scale" / "exercise.py"
