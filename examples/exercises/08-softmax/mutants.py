@@ -447,4 +447,301 @@ def softmax(x, axis=-1):
             "x -= ... 会改变 x 本身，x = x - ... 不会。",
         ),
     ),
+    Mutant(
+        "softmax.off-diagonal-sign",
+        """
+def softmax_gradient(g, out, *, axis):
+    others = (g * out).sum(axis=axis, keepdims=True) - g * out
+    return g * out * (1 - out) + out * others
+""",
+        Text(
+            "For i ≠ j the sign of ∂pᵢ/∂xⱼ is wrong: a larger score takes weight away from the "
+            "others.",
+            "i ≠ j 时 ∂pᵢ/∂xⱼ 的符号错了：一个分数变大，其他权重就变小。",
+        ),
+        Text(
+            "The weights sum to 1. If one of them grows, what do the others do?",
+            "权重之和为 1。其中一个变大时，其余的会怎样？",
+        ),
+    ),
+    Mutant(
+        "softmax.off-diagonal-alone",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * (g * out - (g * out).sum(axis=axis, keepdims=True))
+""",
+        Text(
+            "Only the terms with i ≠ j are there: what a score does to its own weight is missing.",
+            "只有 i ≠ j 的各项：漏了分数对自己那个权重的影响。",
+        ),
+        Text(
+            "What is ∂pᵢ/∂xⱼ where i = j?",
+            "i = j 时 ∂pᵢ/∂xⱼ 是什么？",
+        ),
+    ),
+    Mutant(
+        "softmax.diagonal-in-both",
+        """
+def softmax_gradient(g, out, *, axis):
+    return g * out * (1 - out) - out * (g * out).sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The term with i = j counts twice: it is in p (1 − p), and once more in the sum over "
+            "all i.",
+            "i = j 的那一项算了两次：p (1 − p) 里有它，对所有 i 的求和里又有它。",
+        ),
+        Text(
+            "Your first part is the case i = j. Which i are left for the sum?",
+            "第一部分已经是 i = j 的情形。求和里应当只剩下哪些 i？",
+        ),
+    ),
+    Mutant(
+        "softmax.upstream-handed-on",
+        """
+def softmax_gradient(g, out, *, axis):
+    return g * 1.0
+""",
+        Text(
+            "The rule hands g on as it came: the derivative of the softmax is missing.",
+            "规则原样传下了 g：漏了 softmax 的导数。",
+        ),
+        Text(
+            "How much does each weight change when one score grows?",
+            "一个分数变大时，各个权重分别变化多少？",
+        ),
+    ),
+    Mutant(
+        "softmax.backward-without-keepdims",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * (g - (g * out).sum(axis=axis))
+""",
+        Text(
+            "The sum in the rule has lost its axis, so NumPy lines it up with the wrong axis of "
+            "g, or with none.",
+            "规则中的和丢掉了求和的轴，于是 NumPy 把它与 g 的另一个轴对齐，或者根本对不上。",
+        ),
+        Text(
+            "Of what shape must the sum be, so that each row of g meets its own?",
+            "和应当是什么形状，才能让 g 的每一行对上自己的那个和？",
+        ),
+    ),
+    Mutant(
+        "softmax.jacobian-of-one-vector",
+        """
+def softmax_gradient(g, out, *, axis):
+    return (np.diag(out) - np.outer(out, out)) @ g
+""",
+        Text(
+            "np.diag and np.outer make the Jacobian of a single vector; here out has several "
+            "rows, each with a softmax of its own.",
+            "np.diag 和 np.outer 得到的是单个向量的雅可比矩阵；而这里的 out 有多行，每行各是一个 "
+            "softmax。",
+        ),
+        Text(
+            "Multiply out the product of this matrix and g on paper: can you do without the "
+            "matrix?",
+            "在纸上把这个矩阵与 g 的乘积展开：不用矩阵能写出来吗？",
+        ),
+    ),
+    Mutant(
+        "softmax.forward-zero",
+        """
+def softmax(x, axis=-1):
+    return np.zeros_like(x)
+""",
+        Text(
+            "All weights are 0.",
+            "所有权重都是 0。",
+        ),
+        Text(
+            "np.zeros_like makes a fine place to write into, but what is written there?",
+            "np.zeros_like 可以用来存放结果，但里面写入了什么？",
+        ),
+    ),
+    Mutant(
+        "softmax.forward-log",
+        """
+def softmax(x, axis=-1):
+    x = x - x.max(axis=axis, keepdims=True)
+    return x - np.log(np.exp(x).sum(axis=axis, keepdims=True))
+""",
+        Text(
+            "This is the logarithm of the softmax: weights are not negative.",
+            "这是 softmax 的对数：权重不会是负数。",
+        ),
+        Text(
+            "Which function undoes a logarithm?",
+            "哪个函数与对数互逆？",
+        ),
+    ),
+    Mutant(
+        "softmax.forward-first-axis",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=0, keepdims=True))
+    return weights / weights.sum(axis=0, keepdims=True)
+""",
+        Text(
+            "softmax ignores its axis, and always takes the first one.",
+            "softmax 忽略了 axis，总是沿第一个轴计算。",
+        ),
+        Text(
+            "Along which axis do your weights sum to 1?",
+            "你的权重沿哪个轴之和为 1？",
+        ),
+    ),
+    Mutant(
+        "softmax.sum-without-keepdims",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=axis, keepdims=True))
+    return weights / weights.sum(axis=axis)
+""",
+        Text(
+            "The sum has lost its axis, so NumPy lines it up with the wrong axis of the weights, "
+            "or with none.",
+            "和丢掉了求和的轴，于是 NumPy 把它与权重的另一个轴对齐，或者根本对不上。",
+        ),
+        Text(
+            "Of what shape must the sums be, so that each row is divided by its own?",
+            "和应当是什么形状，才能让每一行除以自己的那个和？",
+        ),
+    ),
+    Mutant(
+        "softmax.maximum-without-keepdims",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=axis))
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The maximum has lost its axis, so NumPy lines it up with the wrong axis of x, or "
+            "with none.",
+            "最大值丢掉了求最大值的轴，于是 NumPy 把它与 x 的另一个轴对齐，或者根本对不上。",
+        ),
+        Text(
+            "Of what shape must the maxima be, so that each row meets its own?",
+            "最大值应当是什么形状，才能让每一行减去自己的那个最大值？",
+        ),
+    ),
+    Mutant(
+        "softmax.neither-with-keepdims",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=axis))
+    return weights / weights.sum(axis=axis)
+""",
+        Text(
+            "Maximum and sum have lost their axis, so NumPy lines them up with the wrong axis, "
+            "or with none.",
+            "最大值与和都丢掉了所沿的轴，于是 NumPy 把它们与另一个轴对齐，或者根本对不上。",
+        ),
+        Text(
+            "Of what shape must they be, so that each row meets its own maximum and its own sum?",
+            "它们应当是什么形状，才能让每一行对上自己的最大值与和？",
+        ),
+    ),
+    Mutant(
+        "softmax.mean-subtracted",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.mean(axis=axis, keepdims=True))
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The mean is subtracted, so the largest exponents are still positive, and overflow "
+            "where scores are far apart.",
+            "减去的是平均值，于是较大的指数仍然为正，分数相差很远时还是会溢出。",
+        ),
+        Text(
+            "Which exponent is the largest, and what must be subtracted so that it is 0?",
+            "哪个指数最大？减去什么才能让它等于 0？",
+        ),
+    ),
+    Mutant(
+        "softmax.clipped",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(np.clip(x, -500, 500))
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The scores are clipped: nothing overflows, but all scores beyond the limit get the "
+            "same weight.",
+            "分数被截断了：虽然不会溢出，但超出界限的分数全都得到同样的权重。",
+        ),
+        Text(
+            "What are the weights of 1000 and 1001 in your function, and what of 0 and 1?",
+            "在你的函数里，1000 与 1001 的权重各是多少？0 与 1 的呢？",
+        ),
+    ),
+    Mutant(
+        "softmax.clipped-above",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(np.minimum(x, 500))
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "Large scores are cut off: nothing overflows, but all scores beyond the limit get "
+            "the same weight.",
+            "大的分数被截掉了：虽然不会溢出，但超出界限的分数全都得到同样的权重。",
+        ),
+        Text(
+            "What are the weights of 1000 and 1001 in your function, and what of 0 and 1?",
+            "在你的函数里，1000 与 1001 的权重各是多少？0 与 1 的呢？",
+        ),
+    ),
+    Mutant(
+        "softmax.epsilon-for-maximum",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x)
+    return weights / (weights.sum(axis=axis, keepdims=True) + 1e-9)
+""",
+        Text(
+            "A small number in the denominator does not make it stable: exp still overflows, and "
+            "where all exp(x) are 0 the weights are 0 and do not sum to 1.",
+            "在分母中加一个小数并不能保证稳定：exp 照样溢出；而 exp(x) 全为 0 时，权重也全为 0，"
+            "加起来不等于 1。",
+        ),
+        Text(
+            "If the largest exponent of a row is 0, how small can its sum be?",
+            "如果一行中最大的指数是 0，这一行的和最小能是多少？",
+        ),
+    ),
+    Mutant(
+        "softmax.epsilon",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=axis, keepdims=True))
+    return weights / (weights.sum(axis=axis, keepdims=True) + 1e-5)
+""",
+        Text(
+            "A number is added in the denominator: the weights no longer sum to 1.",
+            "分母中多加了一个数：权重之和不再是 1。",
+        ),
+        Text(
+            "After the subtraction the largest exp is 1. Can the sum still be 0?",
+            "减去之后，最大的 exp 是 1。和还可能为 0 吗？",
+        ),
+    ),
+    Mutant(
+        "softmax.nan-replaced",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x)
+    return np.nan_to_num(weights / weights.sum(axis=axis, keepdims=True))
+""",
+        Text(
+            "NaN is replaced by 0, but it stood where the weights are largest: an overflow has "
+            "to be prevented.",
+            "NaN 被换成了 0，可那里恰恰是权重最大的地方：应当防止溢出，而不是事后替换。",
+        ),
+        Text(
+            "Which constant can be subtracted from a row so that exp never overflows?",
+            "一行减去哪个常数，exp 就不会溢出？",
+        ),
+    ),
 ]
