@@ -470,4 +470,177 @@ def matmul_gradient_b(g, a, b):
             "a @ b 是 aᵢ bᵢ 之和。它对某一个 aᵢ 的导数是什么？",
         ),
     ),
+    Mutant(
+        "matmul.forward-swapped",
+        """
+def matmul(a, b):
+    return b @ a
+""",
+        Text(
+            "The factors stand in the wrong order: b @ a is another product, and mostly does not "
+            "even fit.",
+            "两个因子的顺序反了：b @ a 是另一个乘积，形状往往也对不上。",
+        ),
+        Text(
+            "a is (n, k) and b is (k, m): which order has k in the middle?",
+            "a 是 (n, k)，b 是 (k, m)：哪种顺序能让 k 相邻？",
+        ),
+    ),
+    Mutant(
+        "matmul.forward-transposed",
+        """
+def matmul(a, b):
+    return (a @ b).mT if a.ndim > 1 and b.ndim > 1 else a @ b
+""",
+        Text(
+            "The product is transposed: rows and columns of a @ b are swapped.",
+            "结果被转置了：a @ b 的行与列互换了。",
+        ),
+        Text(
+            "c has the rows of a and the columns of b. Which shape is that?",
+            "c 的行来自 a，列来自 b。这样的形状是什么？",
+        ),
+    ),
+    Mutant(
+        "matmul.vectors-forgotten-by-swapaxes",
+        """
+def matmul_gradient_a(g, a, b):
+    return summed(g @ b.swapaxes(-1, -2), a.shape)
+
+
+def matmul_gradient_b(g, a, b):
+    return summed(a.swapaxes(-1, -2) @ g, b.shape)
+""",
+        Text(
+            "The rules hold for matrices only: a vector has no second axis to swap.",
+            "规则只适用于矩阵：向量没有第二个轴可以交换。",
+        ),
+        Text(
+            "Give the vector the axis that it stands for, in g too, and take it away in the end.",
+            "给向量补上它所缺的轴，g 也要补，最后再去掉。",
+        ),
+    ),
+    Mutant(
+        "matmul.upstream-handed-on",
+        """
+def matmul_gradient_a(g, a, b):
+    return g * 1.0
+
+
+def matmul_gradient_b(g, a, b):
+    return g * 1.0
+""",
+        Text(
+            "Both rules hand g on as it came: the other factor is missing.",
+            "两条规则都原样传下了 g：漏了另一个因子。",
+        ),
+        Text(
+            "If one entry of a grows by 1, by how much do the entries of a @ b grow?",
+            "a 的一个元素增加 1，a @ b 的各元素增加多少？",
+        ),
+    ),
+    Mutant(
+        "matmul.own-factor",
+        """
+def matmul_gradient_a(g, a, b):
+    g, rows, columns = as_matrices(g, a, b)
+    return summed(g @ rows.mT, rows.shape).reshape(a.shape)
+
+
+def matmul_gradient_b(g, a, b):
+    g, rows, columns = as_matrices(g, a, b)
+    return summed(columns.mT @ g, columns.shape).reshape(b.shape)
+""",
+        Text(
+            "Each gradient holds its own factor: the gradient at a must be made of b, and that "
+            "at b of a.",
+            "每个梯度里用的都是自己：a 的梯度应由 b 得来，b 的梯度应由 a 得来。",
+        ),
+        Text(
+            "If aᵢₖ grows by 1, which numbers tell by how much cᵢⱼ grows?",
+            "aᵢₖ 增加 1 时，cᵢⱼ 增加多少由哪些数决定？",
+        ),
+    ),
+    Mutant(
+        "matmul.wrong-side-at-a",
+        """
+def matmul_gradient_a(g, a, b):
+    g, a_, b_ = as_matrices(g, a, b)
+    return summed(b_.mT @ g, a_.shape).reshape(a.shape)
+""",
+        Text(
+            "In ∂L/∂a the transposed factor stands on the wrong side of g: a product of matrices "
+            "has an order.",
+            "∂L/∂a 中，转置后的因子放在了 g 的错误一侧：矩阵乘法是有顺序的。",
+        ),
+        Text(
+            "b stood to the right of a in the product. On which side of g does it stand in the "
+            "rule?",
+            "乘积中 b 在 a 的右边。规则中它应当在 g 的哪一边？",
+        ),
+    ),
+    Mutant(
+        "matmul.wrong-side-at-b",
+        """
+def matmul_gradient_b(g, a, b):
+    g, a_, b_ = as_matrices(g, a, b)
+    return summed(g @ a_.mT, b_.shape).reshape(b.shape)
+""",
+        Text(
+            "In ∂L/∂b the transposed factor stands on the wrong side of g: a product of matrices "
+            "has an order.",
+            "∂L/∂b 中，转置后的因子放在了 g 的错误一侧：矩阵乘法是有顺序的。",
+        ),
+        Text(
+            "a stood to the left of b in the product. On which side of g does it stand in the "
+            "rule?",
+            "乘积中 a 在 b 的左边。规则中它应当在 g 的哪一边？",
+        ),
+    ),
+    Mutant(
+        "matmul.reshaped-for-transposed",
+        """
+def matmul_gradient_a(g, a, b):
+    g, a_, b_ = as_matrices(g, a, b)
+    turned = b_.reshape(*b_.shape[:-2], b_.shape[-1], b_.shape[-2])
+    return summed(g @ turned, a_.shape).reshape(a.shape)
+
+
+def matmul_gradient_b(g, a, b):
+    g, a_, b_ = as_matrices(g, a, b)
+    turned = a_.reshape(*a_.shape[:-2], a_.shape[-1], a_.shape[-2])
+    return summed(turned @ g, b_.shape).reshape(b.shape)
+""",
+        Text(
+            "The factor is not transposed: what stands there has the right shape for any matrix, "
+            "but of a square it is the matrix itself. reshape keeps the order of the entries.",
+            "因子并没有转置：reshape 只改变形状，元素的先后次序不变；对方阵来说，它什么也没有做。",
+        ),
+        Text(
+            "Print [[1, 2], [3, 4]] after your reshape. Where should the 2 be?",
+            "把 [[1, 2], [3, 4]] 按你的写法 reshape 后打印出来。2 应当在哪里？",
+        ),
+    ),
+    Mutant(
+        "matmul.einsum-without-batch",
+        """
+import numpy as np
+
+
+def matmul_gradient_a(g, a, b):
+    return np.einsum("ij,kj->ik", g, b)
+
+
+def matmul_gradient_b(g, a, b):
+    return np.einsum("ik,ij->kj", a, g)
+""",
+        Text(
+            "The einsum names two axes of each array; a batch has more of them.",
+            "einsum 中每个数组只写了两个轴，而批次的轴更多。",
+        ),
+        Text(
+            'How does einsum write "whatever axes come before"?',
+            "在 einsum 中，“前面还有任意个轴”怎么写？",
+        ),
+    ),
 ]
