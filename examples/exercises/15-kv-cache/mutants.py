@@ -381,8 +381,8 @@ class KVCache(KVCache):
         return np.tri(n_query, len(self), len(self) - n_query)
 """,
         Text(
-            "Your mask has the right entries, but as floats, and not as booleans.",
-            "你的掩码元素正确，但它是浮点数而不是布尔值。",
+            "Your mask is made of numbers, and not of booleans.",
+            "你的掩码由数组成，而不是由布尔值组成。",
         ),
         Text("NumPy's functions take dtype=bool.", "NumPy 的函数可以接受 dtype=bool。"),
     ),
@@ -537,5 +537,280 @@ class KVCache(KVCache):
             "你连查询也缓存了，并重新回答全部查询：旧查询已有答案，之后只需要键和值。",
         ),
         Text("The result has one row for each new query.", "结果中每个新查询占一行。"),
+    ),
+    Mutant(
+        "cache.no-copies",
+        """
+class KVCache(KVCache):
+    def __init__(self):
+        self.chunks = []
+
+    def __len__(self):
+        return sum([key.shape[-2] for key, _ in self.chunks])
+
+    def append(self, key, value):
+        self.chunks.append((key, value))
+
+    def joined(self, which):
+        if not self.chunks:
+            return None
+        return np.concatenate([chunk[which] for chunk in self.chunks], axis=-2)
+
+    keys = property(lambda self: self.joined(0))
+    values = property(lambda self: self.joined(1))
+""",
+        Text(
+            "Every chunk is kept as the caller's own array: when that is used again, your cache "
+            "changes.",
+            "每一块都直接保存了调用者的数组：调用者再次使用该数组时，你的缓存也跟着变。",
+        ),
+        Text(
+            "Two names may stand for one array. When is it copied in your code?",
+            "两个名字可以指同一个数组。你的代码在什么时候复制它？",
+        ),
+    ),
+    Mutant(
+        "cache.keys-only",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        old = self.keys
+        self.keys = key.copy() if old is None else np.concatenate([old, key], axis=-2)
+""",
+        Text(
+            "Only the keys are kept, and no values: of an old position the weight would be "
+            "known, but not what it weighs.",
+            "只保存了键，没有保存值：旧位置的权重算得出来，却没有可以加权的内容。",
+        ),
+        Text(
+            "Which two arrays of the past does attention need?",
+            "做注意力时，需要过去的哪两个数组？",
+        ),
+    ),
+    Mutant(
+        "cache.list-of-rows",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        self.keys = [*(self.keys or []), *key.copy()]
+        self.values = [*(self.values or []), *value.copy()]
+
+    def __len__(self):
+        return len(self.keys or [])
+""",
+        Text(
+            "keys is a list of rows; it has to be one array, that attention can use.",
+            "keys 是由各行组成的列表；它应当是一个数组，注意力才能使用。",
+        ),
+        Text(
+            "Which function of NumPy puts arrays one behind the other?",
+            "NumPy 的哪个函数可以把数组首尾相接？",
+        ),
+    ),
+    Mutant(
+        "cache.stacked-vertically",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key.copy(), value.copy()
+        else:
+            self.keys = np.vstack([self.keys, key])
+            self.values = np.vstack([self.values, value])
+""",
+        Text(
+            "np.vstack adds along the first axis: where heads come first that makes more heads, "
+            "and not more positions.",
+            "np.vstack 沿第一个轴追加：若头的轴在前，增加的就是头数，而不是位置。",
+        ),
+        Text(
+            "Which axis are positions, counted from the end?",
+            "从末尾数起，位置是第几个轴？",
+        ),
+    ),
+    Mutant(
+        "cache.axis-one",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key.copy(), value.copy()
+        else:
+            self.keys = np.concatenate([self.keys, key], axis=1)
+            self.values = np.concatenate([self.values, value], axis=1)
+""",
+        Text(
+            "You add along axis 1: that is right with one axis of heads in front, but without it "
+            "the keys become wider, and not more.",
+            "你沿轴 1 追加：前面有一个头的轴时是对的；没有这个轴时，键就变宽了，而不是变多。",
+        ),
+        Text(
+            "Which axis are positions, counted from the end?",
+            "从末尾数起，位置是第几个轴？",
+        ),
+    ),
+    Mutant(
+        "cache.flattened",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        self.keys = key.copy() if self.keys is None else np.append(self.keys, key)
+        self.values = value.copy() if self.values is None else np.append(self.values, value)
+""",
+        Text(
+            "np.append without an axis makes one long row of numbers: the positions are no "
+            "longer apart.",
+            "np.append 不指定轴时，会把所有的数排成一长串：各个位置就分不开了。",
+        ),
+        Text(
+            "Which axis are positions, counted from the end?",
+            "从末尾数起，位置是第几个轴？",
+        ),
+    ),
+    Mutant(
+        "cache.none-joined",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        self.keys = np.concatenate([self.keys, key], axis=-2)
+        self.values = np.concatenate([self.values, value], axis=-2)
+""",
+        Text(
+            "The first append joins None with the new keys: there is nothing to add to yet.",
+            "第一次 append 就把 None 与新的键拼接：此时还没有可以追加的对象。",
+        ),
+        Text(
+            "What are keys and values before the first position comes?",
+            "第一个位置到来之前，keys 和 values 是什么？",
+        ),
+    ),
+    Mutant(
+        "cache.mask-upper",
+        """
+class KVCache(KVCache):
+    def mask(self, n_query):
+        return np.triu(np.ones((n_query, len(self)), dtype=bool), len(self) - n_query)
+""",
+        Text(
+            "Your mask lets a query see itself and what comes later: it is the upper triangle.",
+            "你的掩码让查询看到自己和之后的位置：这是上三角。",
+        ),
+        Text(
+            "What does the first word see, and what the last one?",
+            "第一个词能看到什么？最后一个词呢？",
+        ),
+    ),
+    Mutant(
+        "cache.mask-upper-from-zero",
+        """
+class KVCache(KVCache):
+    def mask(self, n_query):
+        return np.triu(np.ones((n_query, len(self)), dtype=bool))
+""",
+        Text(
+            "Your mask is the upper triangle, counted from the first position: a query sees what "
+            "comes later.",
+            "你的掩码是上三角，而且从第一个位置数起：查询看到了之后的位置。",
+        ),
+        Text(
+            "What does the first word see, and what the last one?",
+            "第一个词能看到什么？最后一个词呢？",
+        ),
+    ),
+    Mutant(
+        "cache.mask-added",
+        """
+class KVCache(KVCache):
+    def mask(self, n_query):
+        allowed = np.tri(n_query, len(self), len(self) - n_query, dtype=bool)
+        return np.where(allowed, 0.0, -np.inf)
+""",
+        Text(
+            "Your mask is made of numbers to be added to the scores; asked for is True where a "
+            "query may look.",
+            "你的掩码是要加到分数上的数；而题目要的是布尔值，可以看的地方为 True。",
+        ),
+        Text(
+            "What does attention here do with the mask that it is given?",
+            "这里给出的 attention 怎样使用传入的掩码？",
+        ),
+    ),
+    Mutant(
+        "cache.append-late-masked",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        if self.keys is None:
+            self.append(key, value)
+            return attention(query, self.keys, self.values, self.mask(query.shape[-2]))
+        past = self.keys, self.values, self.mask(query.shape[-2])
+        self.append(key, value)
+        return attention(query, *past)
+""",
+        Text(
+            "Your new positions see only the old ones: they are added after the attention, and "
+            "so not even see themselves.",
+            "你的新位置只看得到旧位置：它们在注意力之后才加入，所以连自己也看不到。",
+        ),
+        Text(
+            "What is in the cache when attention is called?",
+            "调用 attention 时，缓存中有什么？",
+        ),
+    ),
+    Mutant(
+        "cache.append-last",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        out = attention(query, self.keys, self.values, self.mask(query.shape[-2]))
+        self.append(key, value)
+        return out
+""",
+        Text(
+            "attend uses the cache before the new positions are in it: the first time it is "
+            "still empty.",
+            "新位置还没有加入，attend 就使用了缓存：第一次时缓存还是空的。",
+        ),
+        Text(
+            "What is in the cache when attention is called?",
+            "调用 attention 时，缓存中有什么？",
+        ),
+    ),
+    Mutant(
+        "cache.mask-before-append",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        mask = self.mask(query.shape[-2])
+        self.append(key, value)
+        return attention(query, self.keys, self.values, mask)
+""",
+        Text(
+            "The mask is made before the new positions are in the cache, so it has no columns "
+            "for them.",
+            "掩码是在新位置加入缓存之前算的，所以没有它们的列。",
+        ),
+        Text(
+            "How many columns does the mask need, and how many positions does the cache have "
+            "when you ask for it?",
+            "掩码应当有几列？你计算它的时候，缓存里有几个位置？",
+        ),
+    ),
+    Mutant(
+        "cache.mask-of-all-in-attend",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        self.append(key, value)
+        return attention(query, self.keys, self.values, self.mask(len(self)))
+""",
+        Text(
+            "attend asks for the mask of all positions; queries come only for the new ones.",
+            "attend 取的是全部位置的掩码；而查询只来自新位置。",
+        ),
+        Text(
+            "How many rows does the mask need?",
+            "掩码应当有几行？",
+        ),
     ),
 ]
