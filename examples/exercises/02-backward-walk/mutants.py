@@ -522,4 +522,253 @@ def topological_order(root):
             "改用循环，把还没做完的放在一个列表里，当作自己的栈。",
         ),
     ),
+    Mutant(
+        "walk.node-missing",
+        """
+del Node
+""",
+        Text(
+            "The class Node is not there any more: the checks make their graphs of it.",
+            "Node 类不见了：检查要用它来构造计算图。",
+        ),
+        Text(
+            "Was it deleted, or has it another name now?",
+            "是被删掉了，还是改了名字？",
+        ),
+    ),
+    Mutant(
+        "walk.iterator",
+        """
+_listed = topological_order
+
+
+def topological_order(root):
+    return reversed(_listed(root)[::-1])
+""",
+        Text(
+            "topological_order returns an iterator: after one loop it is empty, and a second "
+            "loop does nothing.",
+            "topological_order 返回的是迭代器：循环一遍之后它就空了，第二次循环什么也不做。",
+        ),
+        Text(
+            "What does list(...) make of it?",
+            "对它用 list(...) 会得到什么？",
+        ),
+    ),
+    Mutant(
+        "walk.on-discovery-last-first",
+        """
+def topological_order(root):
+    order, seen, waiting = [], set(), [root]
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            seen.add(node)
+            order.append(node)
+            waiting.extend(node.parents)
+    return order
+""",
+        Text(
+            "The order lists nodes as a search with a stack finds them: one that a short path "
+            "finds early stands before others that are made from it.",
+            "顺序按用栈搜索时发现节点的先后排列：由短路径先发现的节点，会排在由它算出的其他节点之"
+            "前。",
+        ),
+        Text(
+            "When is it certain that no other node made from this one is still to come?",
+            "什么时候才能确定，由这个节点算出的其他节点都已经列入了？",
+        ),
+    ),
+    Mutant(
+        "walk.without-leaves",
+        """
+_listed = topological_order
+
+
+def topological_order(root):
+    return [node for node in _listed(root) if node.parents]
+""",
+        Text(
+            "The leaves are not in the order: it has to hold every node, also those that have no "
+            "rule.",
+            "顺序中没有叶子：所有节点都应当列入，没有规则的也不例外。",
+        ),
+        Text(
+            "Which nodes does the page want in the list?",
+            "页面要求列表中有哪些节点？",
+        ),
+    ),
+    Mutant(
+        "walk.rule-of-a-leaf",
+        """
+def backward(root, upstream):
+    order = topological_order(root)
+    for node in order:
+        if node.parents:
+            node.grad = None
+    receive(root, upstream)
+    for node in order:
+        for parent, contribution in zip(node.parents, node.rule(node.grad)):
+            receive(parent, contribution)
+""",
+        Text(
+            "The rule of a leaf is called, but a leaf has none: it is None.",
+            "对叶子也调用了规则，而叶子没有规则：它是 None。",
+        ),
+        Text(
+            "What does a leaf have to pass on, and to whom?",
+            "叶子要把什么传给谁？",
+        ),
+    ),
+    Mutant(
+        "walk.leaf-root-overwritten",
+        """
+def backward(root, upstream):
+    order = topological_order(root)
+    for node in order:
+        if node.parents:
+            node.grad = None
+    root.grad = upstream.copy()
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                receive(parent, contribution)
+""",
+        Text(
+            "The root's grad is set to the upstream gradient; a root that is a leaf adds it to "
+            "what it has.",
+            "根的 grad 被直接设成了上游梯度；如果根本身是叶子，应当加到已有的梯度上。",
+        ),
+        Text(
+            "What does the page say of a leaf that has a grad from before?",
+            "对于已经有 grad 的叶子，页面上是怎么说的？",
+        ),
+    ),
+    Mutant(
+        "walk.nodes-between-add-up",
+        """
+def backward(root, upstream):
+    receive(root, upstream)
+    waiting = [(root, upstream)]
+    while waiting:
+        node, g = waiting.pop()
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(g)):
+                receive(parent, contribution)
+                waiting.append((parent, contribution))
+""",
+        Text(
+            "On a second backward the leaves are right, but the nodes in between add to their "
+            "gradients of the first; only leaves do that.",
+            "第二次 backward 时，叶子是对的，但中间节点把新的梯度加到了第一次的梯度上；只有叶子才"
+            "累加。",
+        ),
+        Text(
+            "What must happen to all other nodes before the walk begins?",
+            "遍历开始之前，其他节点要怎样处理？",
+        ),
+    ),
+    Mutant(
+        "walk.rule-for-each-parent",
+        """
+def backward(root, upstream):
+    order = topological_order(root)
+    for node in order:
+        if node.parents:
+            node.grad = None
+    receive(root, upstream)
+    for node in order:
+        for place, parent in enumerate(node.parents):
+            receive(parent, node.rule(node.grad)[place])
+""",
+        Text(
+            "The numbers are right, but each rule is run once for every parent: one call returns "
+            "the contributions to all of them.",
+            "数值正确，但每条规则对每个来源各运行了一次：运行一次就能得到给所有来源的贡献。",
+        ),
+        Text(
+            "Where can the result of the call be kept while you go through the parents?",
+            "逐个处理来源时，规则的返回值可以放在哪里？",
+        ),
+    ),
+    Mutant(
+        "walk.squared",
+        """
+def backward(root, upstream):
+    order = topological_order(root)
+    for node in order:
+        if node.parents:
+            node.grad = None
+    receive(root, upstream)
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                receive(parent, contribution * node.grad)
+""",
+        Text(
+            "The contributions are multiplied by the node's gradient, but the rule has done that "
+            "already.",
+            "贡献又乘了一次节点的梯度，而规则已经乘过了。",
+        ),
+        Text(
+            "What does rule(g) return: the local derivative, or what is to be passed on?",
+            "rule(g) 返回的是局部导数，还是要往下传的贡献？",
+        ),
+    ),
+    Mutant(
+        "walk.ones-to-rules",
+        """
+def backward(root, upstream):
+    order = topological_order(root)
+    for node in order:
+        if node.parents:
+            node.grad = None
+    receive(root, upstream)
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(0 * node.grad + 1)):
+                receive(parent, contribution)
+""",
+        Text(
+            "The rules are given ones in place of the gradient of their node, so every node gets "
+            "local derivatives alone.",
+            "传给规则的是全 1，而不是该节点的梯度，于是各节点得到的只是局部导数。",
+        ),
+        Text(
+            "What is ∂L/∂node, and where is it kept?",
+            "∂L/∂node 是什么？它存放在哪里？",
+        ),
+    ),
+    Mutant(
+        "walk.reversed-in-backward",
+        """
+_listed, _backward = topological_order, backward
+
+
+def topological_order(root):
+    return _listed(root)[::-1]
+
+
+def backward(root, upstream):
+    order = topological_order(root)[::-1]
+    for node in order:
+        if node.parents:
+            node.grad = None
+    receive(root, upstream)
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                receive(parent, contribution)
+""",
+        Text(
+            "The order has the leaves first, and backward turns it around; topological_order "
+            "itself must begin with the root.",
+            "顺序是叶子在前，到了 backward 里才反过来；而 topological_order 返回的列表本身就应当"
+            "从根开始。",
+        ),
+        Text(
+            "In which of the two functions does the turning around belong?",
+            "反转应当放在哪个函数里？",
+        ),
+    ),
 ]
