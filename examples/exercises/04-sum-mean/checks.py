@@ -83,9 +83,10 @@ def mirror(op):
             out = function(x, **options)
             g = rng.normal(size=out.shape)
             out.backward(g)
-            told = f"{op} of {shape} {options}"
-            found[f"Σ g ⊙ out, {told}"] = float((g * out.numpy()).sum())
-            found[f"Σ ∂L/∂x ⊙ x, {told}"] = float((x.grad * x.numpy()).sum())
+            given = "".join(f", {name}={value}" for name, value in options.items())
+            told = f"{op}_over({shape}{given})"
+            found[f"{told}: Σ g ⊙ out"] = float((g * out.numpy()).sum())
+            found[f"{told}: Σ ∂L/∂x ⊙ x"] = float((x.grad * x.numpy()).sum())
         return found
 
     def judge(observed, right):
@@ -93,7 +94,7 @@ def mirror(op):
         for (_, forward), (key, back) in zip(sums[::2], sums[1::2], strict=True):
             forward, back = float(forward), float(back)
             if not abs(forward - back) <= 1e-9 * (1 + abs(forward)):
-                en = f"{key}, is {back:.6g} and must be {forward:.6g}"
+                en = f"{key} is {back:.6g} and must be {forward:.6g}"
                 return Failure(key, Text(en, f"{key}：得到 {back:.6g}，应为 {forward:.6g}"))
         return None
 

@@ -81,7 +81,7 @@ def masks(module, rng):
     for shape, p in (((7, 11), 0.3), ((8, 8), 0.6), ((13,), 0.45), ((3, 5, 7), 0.1)):
         seed = int(rng.integers(1000))
         drawn = module.keep_mask(shape, p, np.random.default_rng(seed))
-        found[f"the mask of shape {shape}, p = {p}, seed {seed}"] = drawn
+        found[f"keep_mask({shape}, {p}, default_rng({seed}))"] = drawn
     return found
 
 
@@ -126,8 +126,8 @@ def two_in_a_row(module, rng):
     out = op(leaves[0], **options) * 3.0 + op(leaves[1], **{**others, "seed": options["seed"] + 1})
     made = grad(out, leaves, rng.normal(size=out.shape))
     return {
-        f"two dropouts in one graph: ∂L/∂x of the {name}": x.numpy()
-        for name, x in zip(("first", "second"), made, strict=True)
+        f"3 · dropout(x) + dropout(y): ∂L/∂{name}": x.numpy()
+        for name, x in zip("xy", made, strict=True)
     }
 
 
@@ -139,10 +139,10 @@ def expectation(module, rng):
     plain = rng.normal(size=(5, 7))
     same = module.dropout(plain.copy(), p=0.25, seed=0, training=False)
     return {
-        "the part that is kept": float((out.numpy() != 0).mean()),
-        "the mean of 40,000 results, x = 1": float(out.numpy().mean()),
-        "the mean of 40,000 gradients, g = 1": float(gradient.numpy().mean()),
-        "evaluation minus x": np.asarray(same, float) - plain,
+        "mean(out ≠ 0)": float((out.numpy() != 0).mean()),
+        "x = 1: mean(out)": float(out.numpy().mean()),
+        "g = 1: mean(∂L/∂x)": float(gradient.numpy().mean()),
+        "training=False: out − x": np.asarray(same, float) - plain,
     }
 
 
