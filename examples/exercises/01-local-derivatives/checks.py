@@ -63,11 +63,11 @@ def large(module, rng):
     return {
         "tanh([−1000, −400, 0, 400, 1000])": out.numpy(),
         "tanh([−1000, −400, 0, 400, 1000]): ∂L/∂x": x.grad,
-        WARNINGS: float(len(told)),
+        WARNINGS: float(bool(told)),
     }
 
 
-WARNINGS = "tanh([−1000, −400, 0, 400, 1000]): len(warnings)"
+WARNINGS = "tanh([−1000, −400, 0, 400, 1000]): warnings"
 
 
 def judge_large(observed, right):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from minigrad.coursework import Check, Exercise, Failure, Text
+from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference
 
 ONE = [  # the broadcast shape, and the shape before; one axis was added or stretched
     ((3, 5), (5,)),
@@ -77,16 +77,19 @@ def balance(module, rng):
     for large, small in (*ONE, *SEVERAL, *SCALAR):
         g, x = rng.normal(size=large), rng.normal(size=small)
         back = np.asarray(module.unbroadcast(g, small), float)
-        found[f"{large} → {small}: Σ g ⊙ broadcast(x)"] = (g * np.broadcast_to(x, large)).sum()
+        name = f"{large} → {small}: Σ g ⊙ broadcast(x)"
+        found[name] = (g * np.broadcast_to(x, large)).sum()
+        found[f"#size {name}"] = np.abs(g * np.broadcast_to(x, large)).sum()
         found[f"{large} → {small}: Σ unbroadcast(g) ⊙ x"] = (back * x).sum()
     return found
 
 
 def judge_balance(observed, right):
     """Both sums are the change of the loss if x grows by x, so they are equal."""
-    sums = list(observed.items())
-    for (_, forward), (key, back) in zip(sums[::2], sums[1::2], strict=True):
-        if not abs(float(forward) - float(back)) <= 1e-9 * (1 + abs(float(forward))):
+    sums = [(key, value) for key, value in observed.items() if key[0] != "#"]
+    for (name, forward), (key, back) in zip(sums[::2], sums[1::2], strict=True):
+        size = float(right[f"#size {name}"])
+        if not abs(float(forward) - float(back)) <= 1e-6 * size:
             en = f"{key} is {float(back):.6g} and must be {float(forward):.6g}"
             return Failure(
                 key, Text(en, f"{key}：得到 {float(back):.6g}，应为 {float(forward):.6g}")
@@ -119,25 +122,20 @@ def products(module, rng):
 
 
 def pair(module, rng):
-    """How many gradients come back."""
+    """How many gradients come back; −1 for what is no tuple."""
     a, b = rng.normal(size=(2, 3, 5))
     made = module.multiply_gradients(np.ones((3, 5)), a, b)
-    return {
-        "len(multiply_gradients(g, a, b))": float(len(made))
-        if isinstance(made, (tuple, list))
-        else made
-    }
+    count = len(made) if isinstance(made, (tuple, list)) else -1
+    return {"len(multiply_gradients(g, a, b))": float(count)}
 
 
 def judge_pair(observed, right):
     """A tuple of two."""
-    if (
-        np.ndim(observed["len(multiply_gradients(g, a, b))"]) == 0
-        and observed["len(multiply_gradients(g, a, b))"] == 2
-    ):
+    bad = as_the_reference(observed, right)
+    if bad is None:
         return None
     en = "multiply_gradients must return a tuple of two arrays, (∂L/∂a, ∂L/∂b)"
-    return Failure("a * b", Text(en, "multiply_gradients 应返回两个数组组成的元组 (∂L/∂a, ∂L/∂b)"))
+    return Failure(bad.key, Text(en, "multiply_gradients 应返回两个数组组成的元组 (∂L/∂a, ∂L/∂b)"))
 
 
 def worked(solution, language):

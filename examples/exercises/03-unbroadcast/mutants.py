@@ -495,4 +495,87 @@ def multiply_gradients(g, a, b):
         ),
         Text("What does the chain rule do with g?", "链式法则怎样用到 g？"),
     ),
+    Mutant(
+        "unbroadcast.reshaped",
+        """
+def unbroadcast(gradient, shape):
+    return gradient.reshape(shape)
+""",
+        Text(
+            "unbroadcast only gives the gradient another shape, but there are more entries than "
+            "fit: the copies must be summed.",
+            "unbroadcast 只改变了梯度的形状，可元素比放得下的多：各份拷贝的梯度要相加。",
+        ),
+        Text(
+            "Which axes of the gradient stand for copies?",
+            "梯度的哪些轴对应拷贝？",
+        ),
+    ),
+    Mutant(
+        "unbroadcast.broadcast-again",
+        """
+import numpy as np
+
+
+def unbroadcast(gradient, shape):
+    return np.broadcast_to(gradient, shape)
+""",
+        Text(
+            "unbroadcast broadcasts once more: backward it goes from the large shape to the "
+            "small one.",
+            "unbroadcast 又广播了一次：反向时应当从大的形状变回小的形状。",
+        ),
+        Text(
+            "What was copied forward. What happens to the copies' gradients?",
+            "前向时拷贝了几份，各份的梯度该怎样处理？",
+        ),
+    ),
+    Mutant(
+        "unbroadcast.total",
+        """
+def unbroadcast(gradient, shape):
+    return gradient.sum()
+""",
+        Text(
+            "unbroadcast sums the whole gradient to a single number: only the axes that were "
+            "copied along are summed.",
+            "unbroadcast 把整个梯度加成了一个数：只应沿被拷贝的轴求和。",
+        ),
+        Text(
+            "Which axes were copied along?",
+            "拷贝是沿哪些轴进行的？",
+        ),
+    ),
+    Mutant(
+        "unbroadcast.axes-in-a-list",
+        """
+def unbroadcast(gradient, shape):
+    aligned = (1,) * (gradient.ndim - len(shape)) + tuple(shape)
+    axes = [i for i, n in enumerate(aligned) if n == 1]
+    return gradient.sum(axis=axes).reshape(shape)
+""",
+        Text(
+            "The axes are right, but they come in a list: NumPy's sum wants a number or a tuple.",
+            "轴找对了，却放在列表里：NumPy 的 sum 要的是一个数或元组。",
+        ),
+        Text(
+            "How does Python turn a list into a tuple?",
+            "Python 中怎样把列表变成元组？",
+        ),
+    ),
+    Mutant(
+        "product.both-factors",
+        """
+def multiply_gradients(g, a, b):
+    return unbroadcast(g * a * b, a.shape), unbroadcast(g * a * b, b.shape)
+""",
+        Text(
+            "g is multiplied by the whole product a * b: its value is not its slope.",
+            "g 乘以了整个乘积 a * b：那是它的值，而不是斜率。",
+        ),
+        Text(
+            "If a grows by 1, by how much does a * b grow?",
+            "a 增加 1，a * b 增加多少？",
+        ),
+    ),
 ]

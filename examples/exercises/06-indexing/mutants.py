@@ -315,4 +315,125 @@ MUTANTS = [
             "检查对 g 的 *=、+= 和 out=：应写到你自己的零数组里。",
         ),
     ),
+    Mutant(
+        "indexing.flat-table",
+        """
+def embedding(weight, indices):
+    return np.take(weight, indices)
+""",
+        Text(
+            "Without an axis np.take numbers the entries of the whole table, and not its rows.",
+            "不指定轴时，np.take 是给整张表的元素编号，而不是给行编号。",
+        ),
+        Text(
+            "How is a row of an array written?",
+            "怎样写出数组的一行？",
+        ),
+    ),
+    Mutant(
+        "indexing.columns",
+        """
+def embedding(weight, indices):
+    return weight[:, indices]
+""",
+        Text(
+            "These are columns of the table: an index names a row.",
+            "这样取出的是表的列：下标指的应当是行。",
+        ),
+        Text(
+            "Which axis of weight are the words?",
+            "weight 的哪个轴对应词？",
+        ),
+    ),
+    Mutant(
+        "indexing.zeros-of-the-lookup",
+        """
+def embedding_gradient(g, weight_shape, *, indices):
+    total = np.zeros_like(g)
+    np.add.at(total, indices, g)
+    return total
+""",
+        Text(
+            "The array of zeros has the shape of g, and not that of the table: there are not "
+            "enough rows in it.",
+            "零数组的形状与 g 相同，而不是与表相同：行数不对。",
+        ),
+        Text(
+            "Which parameter of the rule tells how many rows the table has?",
+            "规则的哪个参数说明了表有几行？",
+        ),
+    ),
+    Mutant(
+        "indexing.only-indices-flattened",
+        """
+def embedding_gradient(g, weight_shape, *, indices):
+    total = np.zeros(weight_shape)
+    np.add.at(total, indices.ravel(), g)
+    return total
+""",
+        Text(
+            "indices are flattened and g is not: with two axes of indices they no longer fit "
+            "each other.",
+            "下标展平了而 g 没有：下标有两个轴时，两者就对不上了。",
+        ),
+        Text(
+            "Which axes of g belong to indices?",
+            "g 的哪些轴与下标对应？",
+        ),
+    ),
+    Mutant(
+        "indexing.one-hot-not-flattened",
+        """
+def embedding_gradient(g, weight_shape, *, indices):
+    return np.eye(weight_shape[0])[indices].T @ g
+""",
+        Text(
+            "The product with one-hot rows holds for a single axis of indices: with two the axes "
+            "no longer fit.",
+            "独热矩阵的乘积只适用于一个轴的下标：有两个轴时就对不上了。",
+        ),
+        Text(
+            "What is the shape of np.eye(n)[indices] if indices are (2, 4)?",
+            "下标的形状为 (2, 4) 时，np.eye(n)[indices] 是什么形状？",
+        ),
+    ),
+    Mutant(
+        "indexing.loop-over-first-axis",
+        """
+def embedding_gradient(g, weight_shape, *, indices):
+    total = np.zeros(weight_shape)
+    for index, row in zip(indices, g):
+        total[index] += row
+    return total
+""",
+        Text(
+            "The loop takes indices along their first axis: a single index, of shape (), has "
+            "none, and with two axes a whole line comes at once.",
+            "循环只沿下标的第一个轴进行：形状为 () 的单个下标没有轴，而有两个轴时一次来的是一整行"
+            "下标。",
+        ),
+        Text(
+            "How can indices of any shape be made into one row of numbers, and g to fit them?",
+            "怎样把任意形状的下标变成一串数，并让 g 与之对应？",
+        ),
+    ),
+    Mutant(
+        "indexing.negative-apart",
+        """
+def embedding_gradient(g, weight_shape, *, indices):
+    total = np.zeros(weight_shape)
+    for row in np.unique(indices):
+        total[row] = g[indices == row].sum(axis=0)
+    return total
+""",
+        Text(
+            "−1 and n − 1 name the same row, but are treated as two: the second overwrites the "
+            "first.",
+            "−1 与 n − 1 指的是同一行，却被当成了两行：后写的覆盖了先写的。",
+        ),
+        Text(
+            "Which row does weight[-1] give, and what stands in total[row] by then?",
+            "weight[-1] 是哪一行？那时 total[row] 里已经有什么？",
+        ),
+    ),
 ]
