@@ -851,4 +851,193 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
         ),
         Text("np.where returns a new array.", "np.where 返回一个新数组。"),
     ),
+    Mutant(
+        "cross-entropy.reduction-ignored",
+        """
+def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
+    counted = targets != ignore_index
+    chosen = np.where(counted, targets, 0)
+    picked = np.take_along_axis(log_softmax(logits), chosen[..., None], axis=-1)[..., 0]
+    return np.where(counted, -picked, 0.0).sum() / divisor(counted, "mean")
+""",
+        Text(
+            "The result is always the mean, whatever reduction says.",
+            "不管 reduction 是什么，返回的总是平均值。",
+        ),
+        Text(
+            "Which three values may reduction have?",
+            "reduction 可以取哪三个值？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.ignored-left-out",
+        """
+def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
+    counted = targets != ignore_index
+    chosen = np.where(counted, targets, 0)
+    picked = np.take_along_axis(log_softmax(logits), chosen[..., None], axis=-1)[..., 0]
+    losses = -picked[counted]
+    return losses if reduction == "none" else losses.sum() / divisor(counted, reduction)
+""",
+        Text(
+            'With "none" the ignored targets are left out; each must keep its place, with the '
+            "loss 0.",
+            '"none" 时，被忽略的目标直接去掉了；它们应当各占一位，损失为 0。',
+        ),
+        Text(
+            'How many losses must "none" return for seven targets?',
+            '有七个目标时，"none" 应当返回几个损失？',
+        ),
+    ),
+    Mutant(
+        "cross-entropy.one-axis-of-rows",
+        """
+def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
+    counted = targets != ignore_index
+    chosen = np.where(counted, targets, 0)
+    picked = log_softmax(logits)[np.arange(len(targets)), chosen]
+    losses = np.where(counted, -picked, 0.0)
+    return losses if reduction == "none" else losses.sum() / divisor(counted, reduction)
+""",
+        Text(
+            "np.arange(len(targets)) numbers the rows only where there is a single axis of them.",
+            "只有一个行轴时，np.arange(len(targets)) 才能给各行编号。",
+        ),
+        Text(
+            "What is left of several axes if you flatten them first?",
+            "如果先把多个轴展平，还剩几个轴？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.all-pairs",
+        """
+def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
+    counted = targets != ignore_index
+    chosen = np.where(counted, targets, 0)
+    losses = np.where(counted, -log_softmax(logits)[..., chosen], 0.0)
+    return losses if reduction == "none" else losses.sum() / divisor(counted, reduction)
+""",
+        Text(
+            "Every row is looked up at all targets; each row has only its own.",
+            "每一行都按全部目标取了值；而每一行只有自己的那个目标。",
+        ),
+        Text(
+            "How many entries must be picked out of five rows?",
+            "从五行中一共应当取出几个元素？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.first-axis",
+        """
+def log_softmax(logits):
+    shifted = logits - logits.max(axis=0, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=0, keepdims=True))
+""",
+        Text(
+            "The softmax goes along the first axis, across rows; classes lie along the last one.",
+            "softmax 沿第一个轴、跨各行计算；而类别在最后一个轴上。",
+        ),
+        Text(
+            "The weights of which entries must sum to 1?",
+            "哪些元素的权重之和应为 1？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.forward-first-axis",
+        """
+def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
+    counted = targets != ignore_index
+    chosen = np.where(counted, targets, 0)
+    shifted = logits - logits.max(axis=0, keepdims=True)
+    logs = shifted - np.log(np.exp(shifted).sum(axis=0, keepdims=True))
+    picked = np.take_along_axis(logs, chosen[..., None], axis=-1)[..., 0]
+    losses = np.where(counted, -picked, 0.0)
+    return losses if reduction == "none" else losses.sum() / divisor(counted, reduction)
+""",
+        Text(
+            "In the forward pass the softmax goes along the first axis, across rows; classes lie "
+            "along the last one.",
+            "前向计算中，softmax 沿第一个轴、跨各行计算；而类别在最后一个轴上。",
+        ),
+        Text(
+            "The weights of which entries must sum to 1?",
+            "哪些元素的权重之和应为 1？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.binary",
+        """
+def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
+    counted = targets != ignore_index
+    one_hot = targets[..., None] == np.arange(logits.shape[-1])
+    p = np.exp(log_softmax(logits))
+    losses = np.where(counted, -np.log(np.where(one_hot, p, 1 - p)).sum(axis=-1), 0.0)
+    return losses if reduction == "none" else losses.sum() / divisor(counted, reduction)
+""",
+        Text(
+            "The loss also has −log (1 − p) of the other classes: that is the binary "
+            "cross-entropy, of each class on its own.",
+            "损失里还有其他类别的 −log (1 − p)：那是二元交叉熵，把每个类别单独看待。",
+        ),
+        Text(
+            "Which weights does the formula on the page use?",
+            "页面上的公式用到了哪些权重？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.backward-g-not-spread",
+        """
+def cross_entropy_gradient(g, logits, targets, *, ignore_index, reduction):
+    counted = targets != ignore_index
+    one_hot = targets[..., None] == np.arange(logits.shape[-1])
+    share = counted[..., None] / divisor(counted, reduction)
+    return (np.exp(log_softmax(logits)) - one_hot) * g * share
+""",
+        Text(
+            'With "none" g has one entry for each row, but no axis for the classes, so it does '
+            "not line up with the rows.",
+            '"none" 时 g 的每个元素对应一行，却没有类别的轴，因此与各行对不上。',
+        ),
+        Text(
+            "What must the shape of g become, so that each row meets its own entry?",
+            "g 应当变成什么形状，才能让每一行对上自己的那个元素？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.backward-all-pairs",
+        """
+def cross_entropy_gradient(g, logits, targets, *, ignore_index, reduction):
+    counted = targets != ignore_index
+    p = np.exp(log_softmax(logits))
+    p[..., np.where(counted, targets, 0)] -= 1
+    return (g * counted / divisor(counted, reduction))[..., None] * p
+""",
+        Text(
+            "1 is subtracted in every row at the classes of all targets; each row has only its "
+            "own.",
+            "每一行都在全部目标的类别处减了 1；而每一行只有自己的那个目标。",
+        ),
+        Text(
+            "How many entries change, for five rows with five targets?",
+            "五行各有一个目标时，一共应当有几个元素减 1？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.backward-log-for-weights",
+        """
+def cross_entropy_gradient(g, logits, targets, *, ignore_index, reduction):
+    counted = targets != ignore_index
+    one_hot = targets[..., None] == np.arange(logits.shape[-1])
+    share = g * counted / divisor(counted, reduction)
+    return share[..., None] * (log_softmax(logits) - one_hot)
+""",
+        Text(
+            "The rule subtracts the one-hot row from log p; it must be from p itself.",
+            "规则用 log p 减去了独热行；应当用 p 本身去减。",
+        ),
+        Text(
+            "Which function undoes the logarithm?",
+            "哪个函数与对数互逆？",
+        ),
+    ),
 ]

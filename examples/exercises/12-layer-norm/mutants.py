@@ -1051,4 +1051,246 @@ def gradient_beta(g):
             "所有行共用同一个 β；各行的贡献是相加还是平均？",
         ),
     ),
+    Mutant(
+        "layer-norm.mean-without-keepdims",
+        """
+def layer_norm(x, gamma, beta, *, eps=1e-5):
+    centered = x - x.mean(axis=-1)
+    return centered / np.sqrt(x.var(axis=-1, keepdims=True) + eps) * gamma + beta
+""",
+        Text(
+            "The mean has lost its axis, so it does not line up with the rows, or lines up with "
+            "the wrong axis.",
+            "均值丢掉了所沿的轴，于是与各行对不上，或者对到了另一个轴。",
+        ),
+        Text(
+            "Of what shape must the means be, so that each row meets its own?",
+            "均值应当是什么形状，才能让每一行减去自己的那个？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.sigma-without-keepdims",
+        """
+def layer_norm(x, gamma, beta, *, eps=1e-5):
+    centered = x - x.mean(axis=-1, keepdims=True)
+    return centered / np.sqrt(x.var(axis=-1) + eps) * gamma + beta
+""",
+        Text(
+            "σ has lost its axis, so it does not line up with the rows, or lines up with the "
+            "wrong axis.",
+            "σ 丢掉了所沿的轴，于是与各行对不上，或者对到了另一个轴。",
+        ),
+        Text(
+            "Of what shape must σ be, so that each row is divided by its own?",
+            "σ 应当是什么形状，才能让每一行除以自己的那个？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.backward-without-keepdims",
+        """
+def gradient_x(g, x, gamma, *, eps):
+    unit, sigma = normalized(x, eps)
+    h = g * gamma
+    return (h - h.mean(axis=-1) - unit * (h * unit).mean(axis=-1)) / sigma
+""",
+        Text(
+            "The means in ∂L/∂x have lost their axis, so they do not line up with the rows, or "
+            "line up with the wrong axis.",
+            "∂L/∂x 中的平均丢掉了所沿的轴，于是与各行对不上，或者对到了另一个轴。",
+        ),
+        Text(
+            "Of what shape must they be, so that each row meets its own?",
+            "它们应当是什么形状，才能让每一行对上自己的那个？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.forward-sum-for-mean",
+        """
+def layer_norm(x, gamma, beta, *, eps=1e-5):
+    centered = x - x.mean(axis=-1, keepdims=True)
+    sigma = np.sqrt((centered * centered).sum(axis=-1, keepdims=True) + eps)
+    return centered / sigma * gamma + beta
+""",
+        Text(
+            "The squares are summed and not averaged: σ is √n times too large.",
+            "平方只求了和，没有取平均：σ 大了 √n 倍。",
+        ),
+        Text(
+            "What stands in front of the sum in the variance?",
+            "方差的求和号前面还有什么？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.gamma-missing-in-mean-term",
+        """
+def gradient_x(g, x, gamma, *, eps):
+    unit, sigma = normalized(x, eps)
+    h = g * gamma
+    shift = g.mean(axis=-1, keepdims=True)
+    stretch = (h * unit).mean(axis=-1, keepdims=True)
+    return (h - shift - unit * stretch) / sigma
+""",
+        Text(
+            "The first mean in ∂L/∂x is that of g, without γ.",
+            "∂L/∂x 的第一个平均是对 g 取的，漏了 γ。",
+        ),
+        Text(
+            "What arrives at x̂: g, or something else?",
+            "到达 x̂ 的是 g，还是别的？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.gamma-missing-in-variance-term",
+        """
+def gradient_x(g, x, gamma, *, eps):
+    unit, sigma = normalized(x, eps)
+    h = g * gamma
+    shift = h.mean(axis=-1, keepdims=True)
+    stretch = (g * unit).mean(axis=-1, keepdims=True)
+    return (h - shift - unit * stretch) / sigma
+""",
+        Text(
+            "The second mean in ∂L/∂x is that of g ⊙ x̂, without γ.",
+            "∂L/∂x 的第二个平均是对 g ⊙ x̂ 取的，漏了 γ。",
+        ),
+        Text(
+            "What arrives at x̂: g, or something else?",
+            "到达 x̂ 的是 g，还是别的？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.x-for-unit",
+        """
+def gradient_x(g, x, gamma, *, eps):
+    _, sigma = normalized(x, eps)
+    h = g * gamma
+    shift = h.mean(axis=-1, keepdims=True)
+    stretch = (h * x).mean(axis=-1, keepdims=True)
+    return (h - shift - x * stretch) / sigma
+""",
+        Text(
+            "The variance term of ∂L/∂x is made of x itself; it must be of x̂.",
+            "∂L/∂x 中方差那一项用了 x 本身；应当用 x̂。",
+        ),
+        Text(
+            "Add 1000 to the whole row: does the right gradient change?",
+            "整行加上 1000，正确的梯度会变吗？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.result-for-unit",
+        """
+def gradient_x(g, x, gamma, out, *, eps):
+    _, sigma = normalized(x, eps)
+    h = g * gamma
+    shift = h.mean(axis=-1, keepdims=True)
+    stretch = (h * out).mean(axis=-1, keepdims=True)
+    return (h - shift - out * stretch) / sigma
+""",
+        Text(
+            "The variance term of ∂L/∂x is made of the result, in which γ and β are already; it "
+            "must be of x̂.",
+            "∂L/∂x 中方差那一项用了输出，其中已经含有 γ 和 β；应当用 x̂。",
+        ),
+        Text(
+            "Which of out and x̂ has mean 0 and variance 1?",
+            "out 与 x̂ 中，哪个均值为 0、方差为 1？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.sigma-on-one-term",
+        """
+def gradient_x(g, x, gamma, *, eps):
+    unit, sigma = normalized(x, eps)
+    h = g * gamma
+    shift = h.mean(axis=-1, keepdims=True)
+    stretch = (h * unit).mean(axis=-1, keepdims=True)
+    return h / sigma - shift - unit * stretch
+""",
+        Text(
+            "Only the first term of ∂L/∂x is divided by σ: brackets are missing.",
+            "∂L/∂x 中只有第一项除以了 σ：漏了括号。",
+        ),
+        Text(
+            "Add up a row of your gradient: it must be 0.",
+            "把你的梯度按行相加：结果应为 0。",
+        ),
+    ),
+    Mutant(
+        "layer-norm.gamma-not-summed",
+        """
+def gradient_gamma(g, x, *, eps):
+    return g * normalized(x, eps)[0]
+""",
+        Text(
+            "∂L/∂γ has the shape of x: it is not summed over the rows that share γ.",
+            "∂L/∂γ 的形状与 x 相同：没有对共用 γ 的各行求和。",
+        ),
+        Text(
+            "How many numbers does γ have, and how often is each of them used?",
+            "γ 有几个数？每个数用了几次？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.beta-not-summed",
+        """
+def gradient_beta(g):
+    return g
+""",
+        Text(
+            "∂L/∂β has the shape of x: it is not summed over the rows that share β.",
+            "∂L/∂β 的形状与 x 相同：没有对共用 β 的各行求和。",
+        ),
+        Text(
+            "How many numbers does β have, and how often is each of them used?",
+            "β 有几个数？每个数用了几次？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.gamma-summed-along-rows",
+        """
+def gradient_gamma(g, x, *, eps):
+    return (g * normalized(x, eps)[0]).sum(axis=-1)
+""",
+        Text(
+            "∂L/∂γ is summed along each row; γ has an entry for each place in the row, and all "
+            "rows share it.",
+            "∂L/∂γ 沿每一行求了和；而 γ 在一行的每个位置各有一个元素，由所有行共用。",
+        ),
+        Text(
+            "Along which axes was γ broadcast?",
+            "γ 是沿哪些轴广播的？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.beta-summed-along-rows",
+        """
+def gradient_beta(g):
+    return g.sum(axis=-1)
+""",
+        Text(
+            "∂L/∂β is summed along each row; β has an entry for each place in the row, and all "
+            "rows share it.",
+            "∂L/∂β 沿每一行求了和；而 β 在一行的每个位置各有一个元素，由所有行共用。",
+        ),
+        Text(
+            "Along which axes was β broadcast?",
+            "β 是沿哪些轴广播的？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.gradient-of-gamma-times-gamma",
+        """
+def gradient_gamma(g, x, gamma, *, eps):
+    return (g * gamma * normalized(x, eps)[0]).sum(axis=tuple(range(g.ndim - 1)))
+""",
+        Text(
+            "∂L/∂γ has γ itself as a factor: the slope of γ x̂ along γ is x̂ alone.",
+            "∂L/∂γ 中多乘了 γ 本身：γ x̂ 对 γ 的斜率只是 x̂。",
+        ),
+        Text(
+            "If γ grows by 1, by how much does γ x̂ grow?",
+            "γ 增加 1，γ x̂ 增加多少？",
+        ),
+    ),
 ]

@@ -598,4 +598,120 @@ def dropout_gradient(g, *, p, seed, training):
             "g *= ... 会改变 g 本身，g * ... 不会。",
         ),
     ),
+    Mutant(
+        "dropout.one-number",
+        """
+def keep_mask(shape, p, rng):
+    return rng.random() >= p
+""",
+        Text(
+            "One number is drawn for all entries; each is to be drawn on its own.",
+            "所有元素只抽了一个数；每个元素都应当单独抽取。",
+        ),
+        Text(
+            "What is the parameter shape for?",
+            "参数 shape 是做什么用的？",
+        ),
+    ),
+    Mutant(
+        "dropout.legacy-generator",
+        """
+def dropout(x, *, p, seed, training=True):
+    if not training:
+        return x
+    np.random.seed(seed)
+    return x * (np.random.random(x.shape) >= p) / (1 - p)
+""",
+        Text(
+            "The mask is drawn from NumPy's global generator, seeded anew: that gives other "
+            "numbers than np.random.default_rng(seed), and changes what others draw.",
+            "掩码来自重新设定种子的 NumPy 全局生成器：所抽的数与 np.random.default_rng(seed) 的不"
+            "同，还会影响别处抽取的数。",
+        ),
+        Text(
+            "Which generator does the page make from the seed?",
+            "页面上用种子创建的是哪个生成器？",
+        ),
+    ),
+    Mutant(
+        "dropout.evaluation-scaled-down",
+        """
+def dropout(x, *, p, seed, training=True):
+    mask = keep_mask(x.shape, p, np.random.default_rng(seed))
+    return x * mask / (1 - p) if training else x * (1 - p)
+""",
+        Text(
+            "x is scaled in evaluation too, although training has divided by 1 − p already.",
+            "训练时已经除以了 1 − p，评估时却又缩放了一次。",
+        ),
+        Text(
+            "What is the mean of the result in training, over all masks?",
+            "训练时，对所有可能的掩码取平均，结果是多少？",
+        ),
+    ),
+    Mutant(
+        "dropout.mask-returned-too",
+        """
+def dropout(x, *, p, seed, training=True):
+    mask = keep_mask(x.shape, p, np.random.default_rng(seed))
+    return (x * mask / (1 - p), mask) if training else x
+""",
+        Text(
+            "dropout returns the mask as well; it returns the result alone, and the rule draws "
+            "the mask again.",
+            "dropout 连掩码也返回了；它只应返回结果，掩码由规则重新抽取。",
+        ),
+        Text(
+            "What can the rule make the mask from?",
+            "规则可以由什么得到掩码？",
+        ),
+    ),
+    Mutant(
+        "dropout.backward-upstream-ignored",
+        """
+def dropout_gradient(g, *, p, seed, training):
+    mask = keep_mask(g.shape, p, np.random.default_rng(seed))
+    return mask / (1 - p) if training else g
+""",
+        Text(
+            "In training the rule returns the mask over 1 − p: it does not depend on g.",
+            "训练时规则返回的是掩码除以 1 − p：它与 g 无关。",
+        ),
+        Text(
+            "What passes where an entry was kept?",
+            "保留的元素处，传下去的是什么？",
+        ),
+    ),
+    Mutant(
+        "dropout.backward-zero-in-evaluation",
+        """
+def dropout_gradient(g, *, p, seed, training):
+    mask = keep_mask(g.shape, p, np.random.default_rng(seed))
+    return g * mask / (1 - p) if training else np.zeros_like(g)
+""",
+        Text(
+            "In evaluation the rule returns 0: there the result is x itself.",
+            "评估时规则返回了 0：而评估时结果就是 x 本身。",
+        ),
+        Text(
+            "If x grows by 1 in evaluation, by how much does the result?",
+            "评估时 x 增加 1，结果增加多少？",
+        ),
+    ),
+    Mutant(
+        "dropout.backward-times-x",
+        """
+def dropout_gradient(g, x, *, p, seed, training):
+    mask = keep_mask(g.shape, p, np.random.default_rng(seed))
+    return g * x * mask / (1 - p) if training else g
+""",
+        Text(
+            "g is multiplied by x: the slope is the mask over 1 − p, however large x is.",
+            "g 乘以了 x：斜率是掩码除以 1 − p，与 x 的大小无关。",
+        ),
+        Text(
+            "If a kept entry grows by 1, by how much does the result?",
+            "一个保留的元素增加 1，结果增加多少？",
+        ),
+    ),
 ]

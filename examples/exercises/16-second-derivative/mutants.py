@@ -292,4 +292,210 @@ def logsumexp(x, axis=-1):
             "只有一个元素时，log Σ exp(x) 就是它本身。",
         ),
     ),
+    Mutant(
+        "second.tanh-on-arrays",
+        """
+def tanh_gradient(g, out):
+    g, out = np.asarray(g), np.asarray(out)
+    return g * (1 - out * out)
+""",
+        Text(
+            "tanh_gradient works on arrays only: it makes arrays of the tensors it is given, so "
+            "nothing of it is recorded.",
+            "tanh_gradient 只能用于数组：它把得到的张量变成了数组，因此什么也没有记录下来。",
+        ),
+        Text(
+            "Which line of the rule turns a tensor into an array?",
+            "规则的哪一行把张量变成了数组？",
+        ),
+    ),
+    Mutant(
+        "second.tanh-output-constant",
+        """
+def tanh_gradient(g, out):
+    out = np.asarray(out)
+    return g * (1 - out * out)
+""",
+        Text(
+            "In tanh_gradient the result is treated as a constant: tanh(x) depends on x, and its "
+            "part of the second derivative is missing.",
+            "tanh_gradient 把前向的结果当成了常数：tanh(x) 依赖于 x，二阶导数中少了它的那一部分。",
+        ),
+        Text(
+            "Where does the value of tanh stop being a tensor in your rule?",
+            "在你的规则里，tanh 的值从哪里开始不再是张量？",
+        ),
+    ),
+    Mutant(
+        "second.tanh-upstream-constant",
+        """
+def tanh_gradient(g, out):
+    return np.asarray(g) * (1 - out * out)
+""",
+        Text(
+            "In tanh_gradient the upstream gradient is treated as a constant: it is a tensor "
+            "too, and depends on whatever comes after this op.",
+            "tanh_gradient 把上游梯度当成了常数：它也是张量，依赖于这个运算之后的计算。",
+        ),
+        Text(
+            "Where does g stop being a tensor in your rule?",
+            "在你的规则里，g 从哪里开始不再是张量？",
+        ),
+    ),
+    Mutant(
+        "second.logsumexp-on-arrays",
+        """
+def logsumexp_gradient(g, x, out, *, axis):
+    g, x, out = np.asarray(g), np.asarray(x), np.asarray(out)
+    return np.expand_dims(g, axis) * np.exp(x - np.expand_dims(out, axis))
+""",
+        Text(
+            "logsumexp_gradient works on arrays only: it makes arrays of the tensors it is "
+            "given, so nothing of it is recorded.",
+            "logsumexp_gradient 只能用于数组：它把得到的张量变成了数组，因此什么也没有记录下来。",
+        ),
+        Text(
+            "Which line of the rule turns a tensor into an array?",
+            "规则的哪一行把张量变成了数组？",
+        ),
+    ),
+    Mutant(
+        "second.logsumexp-output-constant",
+        """
+def logsumexp_gradient(g, x, out, *, axis):
+    return np.expand_dims(g, axis) * np.exp(x - np.expand_dims(np.asarray(out), axis))
+""",
+        Text(
+            "In logsumexp_gradient the logarithm of the sum is treated as a constant: it depends "
+            "on all of x, and its part of the second derivative is missing.",
+            "logsumexp_gradient 把和的对数当成了常数：它依赖于整行 x，二阶导数中少了它的那一部分。",
+        ),
+        Text(
+            "Where does out stop being a tensor in your rule?",
+            "在你的规则里，out 从哪里开始不再是张量？",
+        ),
+    ),
+    Mutant(
+        "second.logsumexp-upstream-constant",
+        """
+def logsumexp_gradient(g, x, out, *, axis):
+    return np.expand_dims(np.asarray(g), axis) * np.exp(x - np.expand_dims(out, axis))
+""",
+        Text(
+            "In logsumexp_gradient the upstream gradient is treated as a constant: it is a "
+            "tensor too, and depends on whatever comes after this op.",
+            "logsumexp_gradient 把上游梯度当成了常数：它也是张量，依赖于这个运算之后的计算。",
+        ),
+        Text(
+            "Where does g stop being a tensor in your rule?",
+            "在你的规则里，g 从哪里开始不再是张量？",
+        ),
+    ),
+    Mutant(
+        "second.logarithm-missing",
+        """
+def logsumexp(x, axis=-1):
+    return np.exp(x).sum(axis=axis)
+""",
+        Text(
+            "The logarithm is missing: this is Σ exp(x).",
+            "漏了对数：这是 Σ exp(x)。",
+        ),
+        Text(
+            "Of a single entry, log Σ exp(x) is that entry. What is yours?",
+            "只有一个元素时，log Σ exp(x) 就是它本身。你的结果是什么？",
+        ),
+    ),
+    Mutant(
+        "second.exponential-missing",
+        """
+def logsumexp(x, axis=-1):
+    return np.log(x.sum(axis=axis))
+""",
+        Text(
+            "The exponential is missing: this is log Σ x, and of a negative sum it is NaN.",
+            "漏了指数：这是 log Σ x，和为负时就是 NaN。",
+        ),
+        Text(
+            "In which order does the name tell the three steps?",
+            "名字 logsumexp 说明了三步的顺序，分别是什么？",
+        ),
+    ),
+    Mutant(
+        "second.mean-for-sum",
+        """
+def logsumexp(x, axis=-1):
+    top = x.max(axis=axis, keepdims=True)
+    return np.log(np.exp(x - top).mean(axis=axis)) + top.squeeze(axis)
+""",
+        Text(
+            "The exponentials are averaged and not summed: the result is log n too small.",
+            "对各个指数取了平均而不是求和：结果小了 log n。",
+        ),
+        Text(
+            "What is log Σ exp(x) of two zeros?",
+            "两个 0 的 log Σ exp(x) 是多少？",
+        ),
+    ),
+    Mutant(
+        "second.axis-kept",
+        """
+def logsumexp(x, axis=-1):
+    top = x.max(axis=axis, keepdims=True)
+    return np.log(np.exp(x - top).sum(axis=axis, keepdims=True)) + top
+""",
+        Text(
+            "The axis is still there, with length 1: the result has no such axis.",
+            "那个轴还在，长度为 1：结果中不应有它。",
+        ),
+        Text(
+            "What is the shape of out if x is (n, m)?",
+            "x 的形状是 (n, m) 时，out 是什么形状？",
+        ),
+    ),
+    Mutant(
+        "second.axis-not-put-back",
+        """
+def logsumexp_gradient(g, x, out, *, axis):
+    return g * np.exp(x - out)
+""",
+        Text(
+            "g and out lack the axis: they do not line up with x, or line up with the wrong axis.",
+            "g 和 out 少了那个轴：与 x 对不上，或者对到了另一个轴。",
+        ),
+        Text(
+            "Of what shape must out be, so that each row of x meets its own?",
+            "out 应当是什么形状，才能让 x 的每一行对上自己的那个？",
+        ),
+    ),
+    Mutant(
+        "second.axis-put-last",
+        """
+def logsumexp_gradient(g, x, out, *, axis):
+    return g[..., None] * np.exp(x - out[..., None])
+""",
+        Text(
+            "g and out get their axis back at the end, whichever was summed.",
+            "不论沿哪个轴求和，都把 g 和 out 的轴补在了最后。",
+        ),
+        Text(
+            "What is the parameter axis of the rule for?",
+            "规则的参数 axis 是做什么用的？",
+        ),
+    ),
+    Mutant(
+        "second.exponent-turned",
+        """
+def logsumexp_gradient(g, x, out, *, axis):
+    return np.expand_dims(g, axis) * np.exp(np.expand_dims(out, axis) - x)
+""",
+        Text(
+            "This is exp(out − x), which is 1 / p: the two stand in the wrong order.",
+            "这是 exp(out − x)，即 1 / p：两者的顺序反了。",
+        ),
+        Text(
+            "Can a weight be larger than 1?",
+            "权重会大于 1 吗？",
+        ),
+    ),
 ]
