@@ -593,4 +593,241 @@ def scaled_scores(query, key, scale=None):
         ),
         Text("Make a new array: query * …", "生成新数组：query * …"),
     ),
+    Mutant(
+        "attention.scale-divided",
+        """
+def scaled_scores(query, key, scale=None):
+    return query @ key.mT / (query.shape[-1] ** 0.5 if scale is None else scale)
+""",
+        Text(
+            "Where a scale is given you divide by it; the scores are multiplied by the scale.",
+            "给定 scale 时，你除以了它；分数应当乘以 scale。",
+        ),
+        Text(
+            "What does the page say S is, with scale in it?",
+            "页面上含有 scale 的 S 的公式是什么？",
+        ),
+    ),
+    Mutant(
+        "attention.first-axes-swapped",
+        """
+def scaled_scores(query, key, scale=None):
+    return query @ key.swapaxes(0, 1) * factor_of(query, scale)
+""",
+        Text(
+            "The first two axes of key are swapped, which is a transpose only while there is no "
+            "batch axis.",
+            "交换的是 key 的前两个轴；只有在没有批次轴时，这才是转置。",
+        ),
+        Text(
+            "Which two axes belong to the matrix, counted from the end?",
+            "从末尾数起，矩阵是哪两个轴？",
+        ),
+    ),
+    Mutant(
+        "attention.softmax-over-first-axis",
+        """
+def attention(query, key, value, scale=None):
+    return softmax(scaled_scores(query, key, scale), 0) @ value
+""",
+        Text(
+            "Your softmax goes over the first axis; the weights of each query, over its keys, "
+            "have to sum to 1.",
+            "你的 softmax 沿第一个轴计算；应让每个查询对各个键的权重之和为 1。",
+        ),
+        Text(
+            "Along which axis of S do the keys lie?",
+            "键在 S 的哪个轴上？",
+        ),
+    ),
+    Mutant(
+        "attention.weights-returned-too",
+        """
+def attention(query, key, value, scale=None):
+    weights = softmax(scaled_scores(query, key, scale))
+    return weights @ value, weights
+""",
+        Text(
+            "attention returns the weights as well; it returns the output alone.",
+            "attention 连权重也返回了；它只应返回输出。",
+        ),
+        Text(
+            "What does the table on the page say is returned?",
+            "页面的表格里，返回的是什么？",
+        ),
+    ),
+    Mutant(
+        "attention.values-missing",
+        """
+def attention(query, key, value, scale=None):
+    return softmax(scaled_scores(query, key, scale))
+""",
+        Text(
+            "These are the weights: the values are not averaged with them yet.",
+            "这只是权重：还没有用它们对值取平均。",
+        ),
+        Text(
+            "What is done with a set of weights and a set of values?",
+            "有了一组权重和一组值，接下来做什么？",
+        ),
+    ),
+    Mutant(
+        "attention.keys-for-values",
+        """
+def attention(query, key, value, scale=None):
+    return softmax(scaled_scores(query, key, scale)) @ key
+""",
+        Text(
+            "The weights average the keys; it must be the values.",
+            "权重被用来平均键；应当平均的是值。",
+        ),
+        Text(
+            "What is value used for in your function?",
+            "在你的函数里，value 用在哪里？",
+        ),
+    ),
+    Mutant(
+        "attention.softmax-rule-turned",
+        """
+def scaled_scores_gradient(g, query, key, value, *, scale):
+    weights = softmax(scaled_scores(query, key, scale))
+    return softmax_gradient(weights, g @ value.mT)
+""",
+        Text(
+            "softmax_gradient gets its arguments in the wrong order: the upstream comes first, "
+            "and the weights second.",
+            "softmax_gradient 的两个参数顺序反了：上游梯度在前，权重在后。",
+        ),
+        Text(
+            "softmax_gradient(g, weights): which is which?",
+            "softmax_gradient(g, weights)：两个参数各是什么？",
+        ),
+    ),
+    Mutant(
+        "attention.value-all-axes-reversed",
+        """
+def scaled_scores_gradient(g, query, key, value, *, scale):
+    return softmax_gradient(g @ value.T, softmax(scaled_scores(query, key, scale)))
+""",
+        Text(
+            "value.T turns all axes around, also those of the heads; only the last two change "
+            "places.",
+            "value.T 会颠倒所有轴，连多头的轴也颠倒了；只应交换最后两个轴。",
+        ),
+        Text(
+            "How did exercise 5 transpose a batch of matrices?",
+            "练习 5 中怎样转置一批矩阵？",
+        ),
+    ),
+    Mutant(
+        "attention.weights-all-axes-reversed",
+        """
+def value_gradient(g, query, key, *, scale):
+    return softmax(scaled_scores(query, key, scale)).T @ g
+""",
+        Text(
+            "In your ∂L/∂V .T turns all axes of the weights around, also those of the heads; "
+            "only the last two change places.",
+            "你的 ∂L/∂V 中，.T 颠倒了权重的所有轴，连多头的轴也颠倒了；只应交换最后两个轴。",
+        ),
+        Text(
+            "How did exercise 5 transpose a batch of matrices?",
+            "练习 5 中怎样转置一批矩阵？",
+        ),
+    ),
+    Mutant(
+        "attention.value-gradient-turned",
+        """
+def value_gradient(g, query, key, *, scale):
+    return g.mT @ softmax(scaled_scores(query, key, scale))
+""",
+        Text(
+            "Your ∂L/∂V is gᵀ P, of shape (d_v, S): that is the transpose of what is wanted.",
+            "你的 ∂L/∂V 是 gᵀ P，形状为 (d_v, S)：恰好是所求的转置。",
+        ),
+        Text(
+            "∂L/∂V has the shape of V, (S, d_v). Which of the two factors must be transposed?",
+            "∂L/∂V 与 V 同形，为 (S, d_v)。两个因子中哪一个要转置？",
+        ),
+    ),
+    Mutant(
+        "attention.key-gradient-turned",
+        """
+def key_gradient(g, query, key, value, *, scale):
+    at_scores = scaled_scores_gradient(g, query, key, value, scale=scale)
+    return query.mT @ at_scores * factor_of(query, scale)
+""",
+        Text(
+            "Your ∂L/∂K is Qᵀ ∂L/∂S, of shape (d_k, S): that is the transpose of what is wanted.",
+            "你的 ∂L/∂K 是 Qᵀ ∂L/∂S，形状为 (d_k, S)：恰好是所求的转置。",
+        ),
+        Text(
+            "∂L/∂K has the shape of K, (S, d_k). Which of the two factors must be transposed?",
+            "∂L/∂K 与 K 同形，为 (S, d_k)。两个因子中哪一个要转置？",
+        ),
+    ),
+    Mutant(
+        "attention.query-missing-in-key-gradient",
+        """
+def key_gradient(g, query, key, value, *, scale):
+    return scaled_scores_gradient(g, query, key, value, scale=scale).mT
+""",
+        Text(
+            "Your ∂L/∂K is (∂L/∂S)ᵀ: the queries are missing in it.",
+            "你的 ∂L/∂K 只是 (∂L/∂S)ᵀ：漏了查询。",
+        ),
+        Text(
+            "S = scale · QKᵀ. What was K multiplied with?",
+            "S = scale · QKᵀ。与 K 相乘的是什么？",
+        ),
+    ),
+    Mutant(
+        "attention.key-transposed-for-query",
+        """
+def query_gradient(g, query, key, value, *, scale):
+    at_scores = scaled_scores_gradient(g, query, key, value, scale=scale)
+    return at_scores @ key.mT * factor_of(query, scale)
+""",
+        Text(
+            "K is transposed in your ∂L/∂Q: it stood transposed in the product already, and "
+            "stands as it is in the rule.",
+            "你的 ∂L/∂Q 中 K 被转置了：它在前向的乘积里已经是转置的，在规则里应当原样使用。",
+        ),
+        Text(
+            "∂L/∂Q is (L, d_k); ∂L/∂S is (L, S), K is (S, d_k).",
+            "∂L/∂Q 是 (L, d_k)；∂L/∂S 是 (L, S)，K 是 (S, d_k)。",
+        ),
+    ),
+    Mutant(
+        "attention.none-as-factor",
+        """
+def query_gradient(g, query, key, value, *, scale):
+    return scaled_scores_gradient(g, query, key, value, scale=scale) @ key * scale
+""",
+        Text(
+            "The rule multiplies by scale as it came, but it may be None.",
+            "规则直接乘了传入的 scale，而它可能是 None。",
+        ),
+        Text(
+            "What does None stand for, in forward?",
+            "在前向中，None 表示什么？",
+        ),
+    ),
+    Mutant(
+        "attention.scale-not-handed-on",
+        """
+def query_gradient(g, query, key, value, *, scale):
+    at_scores = scaled_scores_gradient(g, query, key, value, scale=None)
+    return at_scores @ key * factor_of(query, scale)
+""",
+        Text(
+            "Where a scale is given, your ∂L/∂Q takes ∂L/∂S of the attention with 1/√d_k: scale "
+            "is not handed on.",
+            "给定 scale 时，你的 ∂L/∂Q 用的仍是 1/√d_k 时的 ∂L/∂S：没有把 scale 传下去。",
+        ),
+        Text(
+            "Which weights did forward use?",
+            "前向用的是哪种缩放下的权重？",
+        ),
+    ),
 ]

@@ -11,8 +11,8 @@ SIZES = [(3, 5), (4, 4), (5, 3), (1, 3), (2, 1)]
 def attend(module, scores, value, mask):
     """The output and the weights, as tensors."""
     made = module.masked_attention(scores, value, mask)
-    if not isinstance(made, tuple) or len(made) != 2:
-        raise TypeError("masked_attention returns two tensors: out, weights")
+    if not isinstance(made, (tuple, list)) or len(made) != 2:
+        raise TypeError("masked_attention → (out, weights)")
     return made
 
 
@@ -42,11 +42,11 @@ def judge_masks(observed, right):
         for i, j in np.argwhere(value != wanted)[:1]:
             may, zh = ("may", "可以") if value[i, j] else ("may not", "不能")
             then = (
-                ("later", "靠后")
+                ("later", "靠后的")
                 if j > i
                 else ("its own", "自己的")
                 if i == j
-                else ("earlier", "靠前")
+                else ("earlier", "靠前的")
             )
             return Failure(
                 key,

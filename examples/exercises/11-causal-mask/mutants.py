@@ -416,4 +416,176 @@ def masked_attention(scores, value, mask):
         ),
         Text("Stay with tensors from value to out.", "从 value 到 out 都用张量计算。"),
     ),
+    Mutant(
+        "mask.square-of-keys",
+        """
+def causal_mask(n_query, n_key):
+    return np.tri(n_key, dtype=bool)
+""",
+        Text(
+            "Your mask is always a square of the number of keys; there may be more or fewer "
+            "queries.",
+            "你的掩码总是以键的个数为边长的方阵；而查询可能更多，也可能更少。",
+        ),
+        Text(
+            "What becomes of n_query?",
+            "n_query 用在哪里了？",
+        ),
+    ),
+    Mutant(
+        "mask.to-be-added",
+        """
+def causal_mask(n_query, n_key):
+    return np.where(np.tri(n_query, n_key, dtype=bool), 0.0, -np.inf)
+""",
+        Text(
+            "Your mask is made of numbers to be added to the scores; asked for is True where a "
+            "query may look.",
+            "你的掩码是要加到分数上的数；而题目要的是布尔值，可以看的地方为 True。",
+        ),
+        Text(
+            "What does the second function need the mask for?",
+            "第二个函数要用掩码做什么？",
+        ),
+    ),
+    Mutant(
+        "mask.fill-inverted-finite",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, mask, -1e9))
+    return weights @ value, weights
+""",
+        Text(
+            "You fill where the mask is True, that is where a query may look: it sees the future "
+            "alone, as long as there is one.",
+            "你在掩码为 True 处填了数，而那正是可以看的地方：只要还有未来，它看到的就只是未来。",
+        ),
+        Text(
+            "Where does masked_fill fill, and where must it?",
+            "masked_fill 在哪里填充？应当在哪里填充？",
+        ),
+    ),
+    Mutant(
+        "mask.finite-subtracted",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(scores - 1e9 * ~mask)
+    return weights @ value, weights
+""",
+        Text(
+            "A query that may attend to nothing gets the weights of its scores as if there were "
+            "no mask: the same large number is taken off everywhere in its row.",
+            "什么都不能看的查询，得到的权重与不加掩码时一样：它那一行处处都减去了同一个大数。",
+        ),
+        Text(
+            "A constant is taken off a whole row. What does the softmax make of it?",
+            "整行减去同一个常数，softmax 的结果会变吗？",
+        ),
+    ),
+    Mutant(
+        "mask.renormalised-with-epsilon",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(scores) * mask
+    weights = weights / (weights.sum(axis=-1, keepdims=True) + 1e-9)
+    return weights @ value, weights
+""",
+        Text(
+            "You mask behind the softmax and divide by the sum again, with a small number in it: "
+            "the future has been in the first sum, and the small number lets it be seen.",
+            "你在 softmax 之后才遮，再除以加了一个小数的和：未来已经进入第一次的和，而这个小数又"
+            "让它显露出来。",
+        ),
+        Text(
+            "How must the scores be changed so that the softmax itself gives 0 there?",
+            "怎样改动分数，才能让 softmax 本身在那里给出 0？",
+        ),
+    ),
+    Mutant(
+        "mask.softmax-over-first-axis",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf), 0)
+    return weights @ value, weights
+""",
+        Text(
+            "Your softmax goes over the first axis; each query's weights over its keys must sum "
+            "to 1.",
+            "你的 softmax 沿第一个轴计算；应让每个查询对各个键的权重之和为 1。",
+        ),
+        Text(
+            "Along which axis of scores do the keys lie?",
+            "键在 scores 的哪个轴上？",
+        ),
+    ),
+    Mutant(
+        "mask.own-mask",
+        """
+def masked_attention(scores, value, mask):
+    allowed = causal_mask(*scores.shape[-2:])
+    weights = softmax(masked_fill(scores, ~allowed, -np.inf))
+    return weights @ value, weights
+""",
+        Text(
+            "masked_attention makes a causal mask of its own, and does not look at the one that "
+            "it is given.",
+            "masked_attention 自己又造了一个因果掩码，没有使用传入的那个。",
+        ),
+        Text(
+            "What is the parameter mask for?",
+            "参数 mask 是做什么用的？",
+        ),
+    ),
+    Mutant(
+        "mask.results-swapped",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf))
+    return weights, weights @ value
+""",
+        Text(
+            "The two results have changed places: the output comes first, and the weights second.",
+            "两个返回值的顺序反了：输出在前，权重在后。",
+        ),
+        Text(
+            "In which order does the page name them?",
+            "页面上是按什么顺序列出的？",
+        ),
+    ),
+    Mutant(
+        "mask.output-alone",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf))
+    return weights @ value
+""",
+        Text(
+            "masked_attention returns one thing; it must return two, the output and the weights.",
+            "masked_attention 只返回了一个结果；应当返回两个：输出和权重。",
+        ),
+        Text(
+            "How does a Python function return two results?",
+            "Python 函数怎样返回两个结果？",
+        ),
+    ),
+    Mutant(
+        "mask.weights-on-arrays",
+        """
+from minigrad import Tensor
+
+
+def masked_attention(scores, value, mask):
+    weights = softmax(Tensor(np.where(mask, scores.numpy(), -np.inf)))
+    return weights @ value, weights
+""",
+        Text(
+            "No gradient reaches the scores: on the way to the weights they become an array, and "
+            "what is done with arrays is not recorded.",
+            "没有梯度到达分数：在算出权重之前它们变成了数组，而对数组的运算不会被记录。",
+        ),
+        Text(
+            "Where does scores stop being a tensor?",
+            "scores 从哪里开始不再是张量？",
+        ),
+    ),
 ]

@@ -1293,4 +1293,20 @@ def gradient_gamma(g, x, gamma, *, eps):
             "γ 增加 1，γ x̂ 增加多少？",
         ),
     ),
+    Mutant(
+        "layer-norm.neither-with-keepdims",
+        """
+def layer_norm(x, gamma, beta, *, eps=1e-5):
+    return (x - x.mean(axis=-1)) / np.sqrt(x.var(axis=-1) + eps) * gamma + beta
+""",
+        Text(
+            "Mean and σ have lost their axis, so they do not line up with the rows, or line up "
+            "with the wrong axis.",
+            "均值和 σ 都丢掉了所沿的轴，于是与各行对不上，或者对到了另一个轴。",
+        ),
+        Text(
+            "Of what shape must they be, so that each row meets its own?",
+            "它们应当是什么形状，才能让每一行对上自己的那个？",
+        ),
+    ),
 ]
