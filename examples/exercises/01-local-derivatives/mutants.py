@@ -220,8 +220,9 @@ def tanh_gradient(g, x):
             "梯度是对的，但又从 x 算起：结果 tanh(x) 已经保存，规则不必再留着 x。",
         ),
         Text(
-            "The names of a rule's parameters say what is saved. Ask for out.",
-            "规则的参数名决定保存什么。请改为索取 out。",
+            "What must the parameter of a rule be called so that it gets the result and not the "
+            "input?",
+            "规则的参数叫什么名字，得到的才是前向的结果而不是输入？",
         ),
     ),
     Mutant(
@@ -253,8 +254,8 @@ def tanh(x):
             "tanh 是按 (eˣ − e⁻ˣ) / (eˣ + e⁻ˣ) 计算的：x 大时 eˣ 溢出，∞ / ∞ 就成了 NaN。",
         ),
         Text(
-            "NumPy has a function for this that does not overflow.",
-            "NumPy 里有现成的、不会溢出的函数。",
+            "Which function of NumPy does this without overflowing?",
+            "NumPy 里哪个现成的函数不会溢出？",
         ),
     ),
     Mutant(
@@ -446,8 +447,8 @@ def power_gradient(g, x, out, *, n):
             "n xⁿ / x 在 x = 0 以外都是斜率：在 x = 0 处却是 0 / 0，得到 NaN。",
         ),
         Text(
-            "Lower the exponent instead of dividing by x.",
-            "不要除以 x，而是把指数减 1。",
+            "Can the exponent be lowered without dividing by x?",
+            "不除以 x，能不能让指数降 1？",
         ),
     ),
     Mutant(

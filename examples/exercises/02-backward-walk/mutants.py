@@ -108,8 +108,9 @@ MUTANTS = [
             "8、48、416，而不是 4、8、16。",
         ),
         Text(
-            "Go through the list that topological_order returns; nothing needs to recurse here.",
-            "遍历 topological_order 返回的列表即可，这里不需要递归。",
+            "Which function of yours says in what order the nodes take their turns, and is it "
+            "used here?",
+            "你的哪个函数规定了节点的先后？这里用到它了吗？",
         ),
     ),
     Mutant(
@@ -130,10 +131,8 @@ MUTANTS = [
             "没有按拓扑序：节点每收到一份贡献就往下传一次，先到的贡献又随后到的重复传递。",
         ),
         Text(
-            "Go through the list that topological_order returns; a node passes on only when its "
-            "turn "
-            "comes.",
-            "遍历 topological_order 返回的列表；轮到一个节点时，它才往下传。",
+            "When is a node's gradient complete, so that it may be passed on?",
+            "节点的梯度到什么时候才算齐全，可以往下传？",
         ),
     ),
     Mutant(
@@ -154,8 +153,8 @@ MUTANTS = [
             "队列不是拓扑序：两条路径都到达的节点在队列中出现两次，于是把它的和传了两次。",
         ),
         Text(
-            "Go through the list that topological_order returns: there every node stands once.",
-            "遍历 topological_order 返回的列表：每个节点在其中只出现一次。",
+            "How often may a node take its turn, and which list holds each node once?",
+            "每个节点可以轮到几次？哪个列表里每个节点只出现一次？",
         ),
     ),
     Mutant(
@@ -176,8 +175,9 @@ MUTANTS = [
             "数值正确，但每条路径各走了一遍：翻倍 n 次就有 2ⁿ 条路径，规则也运行这么多次。",
         ),
         Text(
-            "Wait until a node's gradient is complete, and run its rule then, once.",
-            "等到一个节点的梯度齐全了再运行它的规则，只运行一次。",
+            "A node lies on many paths. Until when would it have to wait so that one call of its "
+            "rule is enough?",
+            "一个节点在许多条路径上。要等到什么时候，只运行一次规则就够了？",
         ),
     ),
     Mutant(
@@ -200,8 +200,8 @@ def topological_order(root):
             "会排在由它算出的其他节点之前。",
         ),
         Text(
-            "Enter a node when all that it was made from has been entered, and reverse the list.",
-            "等一个节点的所有来源都列入之后再列入它，最后把列表反过来。",
+            "When is it certain that all other nodes made from this one are in the list already?",
+            "什么时候才能确定，由这个节点算出的其他节点都已经列入了？",
         ),
     ),
     Mutant(
@@ -222,8 +222,9 @@ def topological_order(root):
             "顺序按与根的距离排列：既有短路径又有长路径通向的节点排得太早。",
         ),
         Text(
-            "It is the longest path to a node that decides, not the shortest.",
-            "决定先后的是通向节点的最长路径，而不是最短路径。",
+            "Two paths lead to the node. How long must it wait: as long as the shorter one, or "
+            "the longer one?",
+            "有两条路径通向这个节点。它要等较短的那条，还是较长的那条？",
         ),
     ),
     Mutant(
@@ -261,8 +262,8 @@ def topological_order(root):
             "有几条路径通向一个节点，它就被列了几次；每个节点只应列一次。",
         ),
         Text(
-            "Remember in a set which nodes have been seen.",
-            "用一个集合记住哪些节点已经见过。",
+            "How can the search notice that it has been at a node before?",
+            "搜索时怎样才能知道自己已经到过某个节点？",
         ),
     ),
     Mutant(
@@ -278,7 +279,10 @@ def topological_order(root):
             "The root is not in the order, so its rule is never run.",
             "顺序中没有根，于是根的规则不会运行。",
         ),
-        Text("The list begins with the root itself.", "列表从根本身开始。"),
+        Text(
+            "With which node does the walk back begin?",
+            "反向遍历从哪个节点开始？",
+        ),
     ),
     Mutant(
         "walk.not-seeded",
@@ -394,8 +398,8 @@ def backward(root, upstream):
             "两个节点共用同一个数组，+= 同时改了两者：加法把同一个 g 交给了两个来源。",
         ),
         Text(
-            "Write a = a + b, which makes a new array, or copy what arrives first.",
-            "写成 a = a + b 会得到新数组；或者把先到的那份复制一下。",
+            "Which operation on two arrays makes a new one, and which writes into an old one?",
+            "对两个数组，哪种写法得到新数组，哪种写法会写进原来的数组？",
         ),
     ),
     Mutant(
@@ -471,8 +475,8 @@ def backward(root, upstream):
             "从同一个根第二次 backward 时，根的旧梯度还在，又算了一次。",
         ),
         Text(
-            "The root is made from others too, so it starts afresh like them.",
-            "根也是由别的节点算出的，同样要重新开始。",
+            "Is the root a leaf? What does the page say of all other nodes?",
+            "根是叶子吗？对于叶子以外的节点，页面上是怎么说的？",
         ),
     ),
     Mutant(
@@ -518,8 +522,8 @@ def topological_order(root):
             "RecursionError 告终。",
         ),
         Text(
-            "Loop, and keep what is still to be done in a list of your own, as a stack.",
-            "改用循环，把还没做完的放在一个列表里，当作自己的栈。",
+            "Where can a loop keep the nodes that are still to be visited?",
+            "如果改用循环，还没访问的节点可以放在哪里？",
         ),
     ),
     Mutant(

@@ -68,7 +68,10 @@ def unbroadcast(gradient, shape):
             "one before.",
             "unbroadcast 只保留了最后一份拷贝的梯度，好像后一份覆盖了前一份。",
         ),
-        Text("Contributions add up: += and not =.", "各份贡献要累加：用 += 而不是 =。"),
+        Text(
+            "What becomes of the gradients of the other copies?",
+            "其余各份拷贝的梯度到哪里去了？",
+        ),
     ),
     Mutant(
         "unbroadcast.cut-off",
@@ -247,8 +250,9 @@ def unbroadcast(gradient, shape):
             "unbroadcast 对原有的轴求了和，却保留了拷贝的轴：应当反过来。",
         ),
         Text(
-            "An axis was copied along if its length was 1, or if it was not there.",
-            "原长为 1 的轴、或原来没有的轴，才是拷贝的方向。",
+            "Write shape under the shape of the gradient, from the right: at which axes do they "
+            "differ?",
+            "把 shape 从右边对齐写在梯度的形状下面：哪些轴的长度不同？",
         ),
     ),
     Mutant(
@@ -308,8 +312,8 @@ def unbroadcast(gradient, shape):
             "unbroadcast 逐个对轴求和，而每次求和都去掉一个轴：后面各轴的编号就不对了。",
         ),
         Text(
-            "sum takes a tuple of axes, or keepdims=True, or begin with the last axis.",
-            "sum 可以接受一组轴，也可以用 keepdims=True，或者从最后一个轴开始。",
+            "After one axis is summed away, which number has the next one?",
+            "去掉一个轴之后，下一个轴的编号是几？",
         ),
     ),
     Mutant(
@@ -351,7 +355,10 @@ def unbroadcast(gradient, shape):
             "gets the same array.",
             "unbroadcast 写进了传入的梯度：加法的另一个操作数拿到的是同一个数组。",
         ),
-        Text("Make a new array for the sums.", "把和写到新数组里。"),
+        Text(
+            "Which of your operations write into an array that is there already?",
+            "你的哪些运算会写进已有的数组？",
+        ),
     ),
     Mutant(
         "product.not-unbroadcast",
@@ -440,8 +447,8 @@ def multiply_gradients(g, a, b):
             "a * b 的一个梯度站到了另一个的位置上：∂L/∂a 在前，∂L/∂b 在后。",
         ),
         Text(
-            "The gradients stand in the order of the operands.",
-            "梯度的次序与操作数相同。",
+            "Which operand does the first gradient of the tuple belong to?",
+            "元组中的第一个梯度属于哪个操作数？",
         ),
     ),
     Mutant(
@@ -460,8 +467,8 @@ def multiply_gradients(g, a, b):
             "因子是对的，但形状写反了：∂L/∂a 用了 b 的形状。",
         ),
         Text(
-            "A gradient has the shape of what it is the gradient of.",
-            "梯度的形状与它所属的那个数组相同。",
+            "Which shape must the gradient of a have?",
+            "a 的梯度应当是什么形状？",
         ),
     ),
     Mutant(

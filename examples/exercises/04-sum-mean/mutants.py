@@ -13,7 +13,10 @@ def sum_over(x, axis=None, *, keepdims=False):
             "sum_over adds up everything whatever axis says.",
             "不论 axis 是什么，sum_over 都把所有元素加了起来。",
         ),
-        Text("Hand axis on to NumPy.", "把 axis 传给 NumPy。"),
+        Text(
+            "What is the parameter axis for?",
+            "参数 axis 是做什么用的？",
+        ),
     ),
     Mutant(
         "sum.keepdims-ignored",
@@ -25,7 +28,10 @@ def sum_over(x, axis=None, *, keepdims=False):
             "sum_over takes the summed axes away also with keepdims=True.",
             "keepdims=True 时，sum_over 仍去掉了求和的轴。",
         ),
-        Text("Hand keepdims on to NumPy.", "把 keepdims 传给 NumPy。"),
+        Text(
+            "What is the parameter keepdims for?",
+            "参数 keepdims 是做什么用的？",
+        ),
     ),
     Mutant(
         "sum.upstream-ignored",
@@ -151,8 +157,8 @@ def sum_gradient(g, x_shape, *, axis, keepdims):
             "没有补回求和的轴就扩展了 g：NumPy 从右边对齐形状，于是方阵的梯度跑到了另一个轴上。",
         ),
         Text(
-            "Give g an axis of length 1 where one was summed, then spread it.",
-            "先在求和的位置给 g 补上长度为 1 的轴，再扩展。",
+            "Line up the shapes of g and of x from the right: which axis of x does g meet?",
+            "把 g 与 x 的形状从右边对齐：g 对上了 x 的哪个轴？",
         ),
     ),
     Mutant(
@@ -203,8 +209,8 @@ def sum_gradient(g, x_shape, *, axis, keepdims):
             "负的轴补早了一位：list.insert(-1, …) 插在最后一个元素之前，而不是之后。",
         ),
         Text(
-            "Turn a negative axis into a positive one first, with the number of axes of x.",
-            "先用 x 的轴数把负的轴换算成非负的。",
+            "Which number from 0 has the axis −1 of an x with three axes?",
+            "x 有三个轴时，轴 −1 从 0 数起是第几个？",
         ),
     ),
     Mutant(
@@ -255,8 +261,8 @@ def sum_gradient(g, x_shape, *, axis, keepdims):
             "多个轴按给出的次序逐个补回：靠后的位置还不存在，或者会被后补的轴挤动。",
         ),
         Text(
-            "axis=(2, 0) means the same as (0, 2). Put the axes in order first.",
-            "axis=(2, 0) 与 (0, 2) 意思相同。先把轴排好序。",
+            "axis=(2, 0) means the same as (0, 2). Does your function give the same for both?",
+            "axis=(2, 0) 与 (0, 2) 意思相同。你的函数对两者给出相同的结果吗？",
         ),
     ),
     Mutant(
@@ -269,7 +275,10 @@ def mean_over(x, axis=None, *, keepdims=False):
             "mean_over averages everything whatever axis says.",
             "不论 axis 是什么，mean_over 都对所有元素取了平均。",
         ),
-        Text("Hand axis on to NumPy.", "把 axis 传给 NumPy。"),
+        Text(
+            "What is the parameter axis for?",
+            "参数 axis 是做什么用的？",
+        ),
     ),
     Mutant(
         "mean.forward-by-size",
@@ -490,8 +499,8 @@ def mean_gradient(g, x_shape, *, axis, keepdims):
             "没有补回求平均的轴就扩展了 g / n，于是方阵的梯度跑到了另一个轴上。",
         ),
         Text(
-            "Give g an axis of length 1 where one was averaged, then spread it.",
-            "先在求平均的位置给 g 补上长度为 1 的轴，再扩展。",
+            "Line up the shapes of g and of x from the right: which axis of x does g meet?",
+            "把 g 与 x 的形状从右边对齐：g 对上了 x 的哪个轴？",
         ),
     ),
     Mutant(
@@ -505,8 +514,8 @@ def sum_over(x, axis=None, *, keepdims=False):
             "sum_over 总是保留求和的轴；只有 keepdims=True 时才应保留。",
         ),
         Text(
-            "Hand keepdims on as it comes.",
-            "keepdims 是多少，就传多少。",
+            "What is the parameter keepdims for?",
+            "参数 keepdims 是做什么用的？",
         ),
     ),
     Mutant(
@@ -572,8 +581,8 @@ def mean_over(x, axis=None, *, keepdims=False):
             "keepdims=True 时，mean_over 仍去掉了求平均的轴。",
         ),
         Text(
-            "Hand keepdims on to NumPy.",
-            "把 keepdims 传给 NumPy。",
+            "What is the parameter keepdims for?",
+            "参数 keepdims 是做什么用的？",
         ),
     ),
     Mutant(

@@ -125,8 +125,8 @@ def matmul(a, b):
             "规则返回了另一个因子的梯度：aᵀ @ g 属于 b，g @ bᵀ 属于 a。",
         ),
         Text(
-            "The gradient at a holds b, and the other way round.",
-            "a 的梯度中出现的是 b，反之亦然。",
+            "∂L/∂a has the shape of a, (n, k). Which of your two products has it?",
+            "∂L/∂a 与 a 同形，为 (n, k)。你的两个乘积中哪个是这个形状？",
         ),
     ),
     Mutant(
@@ -138,8 +138,9 @@ def matmul(a, b):
             "转置后的因子放在了 g 的错误一侧：矩阵乘法是有顺序的。",
         ),
         Text(
-            "b stood to the right of a in the product, and stands to the right of g in the rule.",
-            "乘积中 b 在 a 的右边，规则中它也在 g 的右边。",
+            "b stood to the right of a in the product. On which side of g does it stand in the "
+            "rule?",
+            "乘积中 b 在 a 的右边。规则中它应当在 g 的哪一边？",
         ),
     ),
     Mutant(

@@ -287,8 +287,8 @@ def softmax_gradient(g, out, *, axis):
             "规则就地修改了 g：其他规则的上游梯度可能是同一个数组。",
         ),
         Text(
-            "g -= ... changes g itself; g = g - ... does not.",
-            "g -= ... 会改变 g 本身，g = g - ... 不会。",
+            "Which of x -= y and x = x - y changes the array itself?",
+            "x -= y 与 x = x - y，哪个会改变数组本身？",
         ),
     ),
     Mutant(
@@ -303,7 +303,10 @@ def softmax_gradient(g, out, *, axis):
             "The rule writes into out: the next backward pass finds wrong weights there.",
             "规则就地修改了 out：下一次反向传播时，里面的权重就不对了。",
         ),
-        Text("out *= ... changes out itself.", "out *= ... 会改变 out 本身。"),
+        Text(
+            "Which of x *= y and x = x * y changes the array itself?",
+            "x *= y 与 x = x * y，哪个会改变数组本身？",
+        ),
     ),
     # -------------------------------------------------------------------------------- the forward
     Mutant(
@@ -335,7 +338,11 @@ def softmax(x, axis=-1):
             "become 0, and 0 / 0 is NaN.",
             "整个数组减去了同一个最大值：远低于它的那一行，exp 全部变为 0，而 0 / 0 是 NaN。",
         ),
-        Text("Each row needs the maximum of its own.", "每一行都要减去自己的最大值。"),
+        Text(
+            "Along which axis must the maximum be taken, so that at least one exponent of every "
+            "row is 0?",
+            "沿哪个轴取最大值，才能让每一行至少有一个指数为 0？",
+        ),
     ),
     Mutant(
         "softmax.minimum-subtracted",
@@ -348,7 +355,10 @@ def softmax(x, axis=-1):
             "The minimum is subtracted, so all exponents are positive and still overflow.",
             "减去的是最小值，于是指数全为正，仍会溢出。",
         ),
-        Text("exp is safe where its argument is at most 0.", "exp 的自变量不超过 0 时才安全。"),
+        Text(
+            "For which arguments can exp not overflow?",
+            "自变量满足什么条件时，exp 不会溢出？",
+        ),
     ),
     Mutant(
         "softmax.forward-last-axis",
@@ -361,7 +371,10 @@ def softmax(x, axis=-1):
             "softmax ignores its axis, and always takes the last one.",
             "softmax 忽略了 axis，总是沿最后一个轴计算。",
         ),
-        Text("Pass axis on to max and to sum.", "把 axis 传给 max 和 sum。"),
+        Text(
+            "What is the parameter axis for?",
+            "参数 axis 是做什么用的？",
+        ),
     ),
     Mutant(
         "softmax.forward-all-axes",
@@ -375,8 +388,9 @@ def softmax(x, axis=-1):
             "整个数组的权重之和为 1；应当是每一行的权重之和为 1。",
         ),
         Text(
-            "Sum along the axis, and keep it with length 1 so that it broadcasts.",
-            "沿 axis 求和，并保留长度为 1 的该轴，以便广播。",
+            "Which entries share a denominator, and of what shape is the array of all "
+            "denominators?",
+            "哪些元素共用一个分母？由所有分母组成的数组是什么形状？",
         ),
     ),
     Mutant(
@@ -389,7 +403,10 @@ def softmax(x, axis=-1):
             "The weights are not divided by their sum: the largest of each row is always 1.",
             "权重没有除以它们的和：每行最大的权重总是 1。",
         ),
-        Text("Weights of a row must sum to 1.", "一行的权重之和必须为 1。"),
+        Text(
+            "What must a row of weights sum to?",
+            "一行权重之和应当是多少？",
+        ),
     ),
     Mutant(
         "softmax.divided-by-mean",
@@ -428,7 +445,10 @@ def softmax(x, axis=-1):
             "The weights are powers of 2 in place of e.",
             "权重是 2 的幂，应当是 e 的幂。",
         ),
-        Text("np.exp2 is not np.exp.", "np.exp2 不是 np.exp。"),
+        Text(
+            "What is the base of your exponential?",
+            "你的指数函数，底数是几？",
+        ),
     ),
     Mutant(
         "softmax.writes-into-x",
@@ -443,8 +463,8 @@ def softmax(x, axis=-1):
             "softmax 就地修改了 x：调用者手里的分数被改掉了。",
         ),
         Text(
-            "x -= ... changes x itself; x = x - ... does not.",
-            "x -= ... 会改变 x 本身，x = x - ... 不会。",
+            "Which of x -= y and x = x - y changes the array itself?",
+            "x -= y 与 x = x - y，哪个会改变数组本身？",
         ),
     ),
     Mutant(

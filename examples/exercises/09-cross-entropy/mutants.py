@@ -350,8 +350,8 @@ def cross_entropy_gradient(g, logits, targets, *, ignore_index, reduction):
             "logits 很大时反向中的 exp 会溢出，而 ∞ / ∞ 是 NaN。",
         ),
         Text(
-            "Subtract the largest logit of each row first, as in the forward pass.",
-            "像前向那样，先减去每行最大的 logit。",
+            "What did forward take off each row before exp?",
+            "前向在取 exp 之前，从每一行减去了什么？",
         ),
     ),
     Mutant(
@@ -458,8 +458,8 @@ def log_softmax(logits):
             "logits 很大时 exp 会溢出：取 exp 之前没有减去任何东西。",
         ),
         Text(
-            "Subtract the largest logit of each row; the loss does not change.",
-            "先减去每行最大的 logit；损失不会改变。",
+            "Which constant can be taken off each row without changing the loss?",
+            "每一行减去哪个常数，损失不变而 exp 不会溢出？",
         ),
     ),
     Mutant(
@@ -479,8 +479,8 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "前向计算中，logits 很大时 exp 会溢出：取 exp 之前没有减去任何东西。",
         ),
         Text(
-            "Subtract the largest logit of each row; the loss does not change.",
-            "先减去每行最大的 logit；损失不会改变。",
+            "Which constant can be taken off each row without changing the loss?",
+            "每一行减去哪个常数，损失不变而 exp 不会溢出？",
         ),
     ),
     Mutant(
@@ -495,7 +495,11 @@ def log_softmax(logits):
             "and its logarithm −∞.",
             "所有行都减去同一个最大值：远低于它的那一行，exp 之和为 0，对数为 −∞。",
         ),
-        Text("Each row needs the maximum of its own.", "每一行都要减去自己的最大值。"),
+        Text(
+            "Along which axis must the maximum be taken, so that at least one exponent of every "
+            "row is 0?",
+            "沿哪个轴取最大值，才能让每一行至少有一个指数为 0？",
+        ),
     ),
     Mutant(
         "cross-entropy.forward-one-maximum-for-all",
@@ -515,7 +519,11 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "and its logarithm −∞.",
             "前向计算中，所有行都减去同一个最大值：远低于它的那一行，exp 之和为 0，对数为 −∞。",
         ),
-        Text("Each row needs the maximum of its own.", "每一行都要减去自己的最大值。"),
+        Text(
+            "Along which axis must the maximum be taken, so that at least one exponent of every "
+            "row is 0?",
+            "沿哪个轴取最大值，才能让每一行至少有一个指数为 0？",
+        ),
     ),
     Mutant(
         "cross-entropy.softmax-twice",

@@ -125,7 +125,10 @@ def causal_mask(n_query, n_key):
             "for them.",
             "你的掩码元素正确，但它是浮点数而不是布尔值：浮点数不能取反（~）。",
         ),
-        Text("NumPy's functions take dtype=bool.", "NumPy 的函数可以接受 dtype=bool。"),
+        Text(
+            "Which dtype answers a question with yes or no?",
+            "回答“是或否”的 dtype 是哪种？",
+        ),
     ),
     Mutant(
         "mask.integers",
@@ -138,7 +141,10 @@ def causal_mask(n_query, n_key):
             "mask turns around to nothing.",
             "你的掩码元素正确，但它是整数：~1 等于 −2，也算 True，取反就失效了。",
         ),
-        Text("NumPy's functions take dtype=bool.", "NumPy 的函数可以接受 dtype=bool。"),
+        Text(
+            "Which dtype answers a question with yes or no?",
+            "回答“是或否”的 dtype 是哪种？",
+        ),
     ),
     Mutant(
         "mask.fill-inverted",
@@ -229,7 +235,10 @@ def masked_attention(scores, value, mask):
             "被遮住的分数成了 0，或像 −1e-9 那样几乎为 0；而 0 分与其他分数无异：被遮住的键得到 "
             "e⁰ = 1。",
         ),
-        Text("For which score is the weight exactly 0?", "分数为多少时权重恰为 0？"),
+        Text(
+            "For which score is the weight exactly 0?",
+            "分数为多少时，权重恰为 0？",
+        ),
     ),
     Mutant(
         "mask.added",
@@ -400,7 +409,10 @@ def masked_attention(scores, value, mask):
             "arrays is not recorded.",
             "没有梯度到达 scores：你用它的数组计算，而对数组的运算不会被记录。",
         ),
-        Text("Stay with tensors from scores to out.", "从 scores 到 out 都用张量计算。"),
+        Text(
+            "Where does scores stop being a tensor?",
+            "scores 从哪里开始不再是张量？",
+        ),
     ),
     Mutant(
         "mask.value-on-arrays",
@@ -414,7 +426,10 @@ def masked_attention(scores, value, mask):
             "arrays is not recorded.",
             "没有梯度到达 value：你用它的数组计算，而对数组的运算不会被记录。",
         ),
-        Text("Stay with tensors from value to out.", "从 value 到 out 都用张量计算。"),
+        Text(
+            "Where does value stop being a tensor?",
+            "value 从哪里开始不再是张量？",
+        ),
     ),
     Mutant(
         "mask.square-of-keys",

@@ -17,8 +17,8 @@ def gradient_x(g, x, gamma, *, eps):
             "∂L/∂x 是 g γ / σ：均值和方差被当成了常数，而它们都依赖这一行的每个 x。",
         ),
         Text(
-            "x acts on L in three ways: directly, through the mean, and through the variance.",
-            "x 通过三条途径影响 L：直接、经过均值、经过方差。",
+            "In how many ways does one x of the row act on L?",
+            "一行中的某个 x，通过几条途径影响 L？",
         ),
     ),
     Mutant(
@@ -230,8 +230,8 @@ def gradient_x(g, x, gamma, *, eps):
             "∂L/∂x 中方差那一项大了一倍：漏了开方带来的 ½。",
         ),
         Text(
-            "σ = √v, so ∂σ/∂v is 1 / (2 σ); the 2 of the square cancels it.",
-            "σ = √v，所以 ∂σ/∂v = 1 / (2 σ)；它正好与平方带来的 2 约掉。",
+            "Differentiate σ = √v with v the mean of squares: which two constants meet?",
+            "对 σ = √v 求导，其中 v 是平方的平均：哪两个常数会相遇？",
         ),
     ),
     Mutant(
@@ -347,8 +347,8 @@ def gradient_x(g, x, gamma, *, eps):
             "∂L/∂x 的 σ 中漏了 eps：它应当在根号之内，与前向相同。",
         ),
         Text(
-            "The rule gets eps too.",
-            "规则也会得到 eps。",
+            "Which parameter of the rule is not used yet?",
+            "规则的哪个参数还没有用到？",
         ),
     ),
     Mutant(
@@ -386,8 +386,8 @@ def gradient_x(g, x, gamma, *, eps):
             "∂L/∂x 中的平均是对整个数组求的；而每一行各有自己的平均。",
         ),
         Text(
-            "Give mean an axis, and keep it with length 1.",
-            "给 mean 指定轴，并保留长度为 1 的该轴。",
+            "Which numbers share a mean, and of what shape is the array of all means?",
+            "哪些数共用一个平均？由所有平均组成的数组是什么形状？",
         ),
     ),
     Mutant(
@@ -506,8 +506,8 @@ def gradient_beta(g):
             "∂L/∂γ 和 ∂L/∂β 的形状与 x 相同：没有对共用 γ 和 β 的各行求和。",
         ),
         Text(
-            "What was broadcast forward is summed backward.",
-            "前向时广播的，反向时要求和。",
+            "How often is each entry of γ used?",
+            "γ 的每个元素用了几次？",
         ),
     ),
     Mutant(
@@ -526,8 +526,8 @@ def gradient_beta(g):
             "∂L/∂γ 和 ∂L/∂β 总是只消去第一个轴；只有恰好两个轴时才对。",
         ),
         Text(
-            "Sum over all axes but the last, however many there are.",
-            "除最后一个轴以外都要求和，不论有几个。",
+            "Which axes of x does γ not have?",
+            "x 的哪些轴是 γ 没有的？",
         ),
     ),
     Mutant(
@@ -852,8 +852,8 @@ def normalized(x, eps):
             "均值和方差是对整个数组求的；而每一行各有自己的均值和方差。",
         ),
         Text(
-            "Give mean an axis, and keep it with length 1.",
-            "给 mean 指定轴，并保留长度为 1 的该轴。",
+            "Which numbers share a mean, and of what shape is the array of all means?",
+            "哪些数共用一个平均？由所有平均组成的数组是什么形状？",
         ),
     ),
     Mutant(
@@ -870,8 +870,8 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
             "前向计算中，均值和方差是对整个数组求的；而每一行各有自己的均值和方差。",
         ),
         Text(
-            "Give mean an axis, and keep it with length 1.",
-            "给 mean 指定轴，并保留长度为 1 的该轴。",
+            "Which numbers share a mean, and of what shape is the array of all means?",
+            "哪些数共用一个平均？由所有平均组成的数组是什么形状？",
         ),
     ),
     Mutant(
@@ -885,8 +885,8 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
             "前向计算中漏了 γ。",
         ),
         Text(
-            "The result is γ x̂ + β.",
-            "结果是 γ x̂ + β。",
+            "What happens to x̂ before it is returned?",
+            "返回之前，x̂ 还要经过什么？",
         ),
     ),
     Mutant(
@@ -900,8 +900,8 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
             "前向计算中漏了 β。",
         ),
         Text(
-            "The result is γ x̂ + β.",
-            "结果是 γ x̂ + β。",
+            "What happens to x̂ before it is returned?",
+            "返回之前，x̂ 还要经过什么？",
         ),
     ),
     Mutant(
@@ -915,8 +915,8 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
             "β 也乘了 γ：它应当在最后才加上。",
         ),
         Text(
-            "The result is γ x̂ + β.",
-            "结果是 γ x̂ + β。",
+            "Which of γ and β comes last?",
+            "γ 与 β，哪个最后才用到？",
         ),
     ),
     Mutant(
@@ -930,8 +930,8 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
             "前向计算中 γ 与 β 互换了。",
         ),
         Text(
-            "The result is γ x̂ + β.",
-            "结果是 γ x̂ + β。",
+            "Which of γ and β stretches, and which one shifts?",
+            "γ 与 β，哪个负责缩放，哪个负责平移？",
         ),
     ),
     Mutant(
@@ -948,8 +948,9 @@ def normalized(x, eps):
             "一行离 0 很远时丢失了有效数字，mean(x²) − μ² 就会这样：两个很大而又几乎相等的数相减。",
         ),
         Text(
-            "Subtract the mean first, and square afterwards.",
-            "先减去均值，再平方。",
+            "In which order can μ be subtracted and the square be taken so that no large numbers "
+            "arise?",
+            "减去 μ 与平方，按什么先后进行才不会出现很大的数？",
         ),
     ),
     Mutant(
@@ -967,8 +968,9 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
             "乎相等的数相减。",
         ),
         Text(
-            "Subtract the mean first, and square afterwards.",
-            "先减去均值，再平方。",
+            "In which order can μ be subtracted and the square be taken so that no large numbers "
+            "arise?",
+            "减去 μ 与平方，按什么先后进行才不会出现很大的数？",
         ),
     ),
     Mutant(
@@ -998,8 +1000,9 @@ def gradient_gamma(g, x, *, eps):
             "等的数相减。",
         ),
         Text(
-            "Subtract the mean first, and square afterwards.",
-            "先减去均值，再平方。",
+            "In which order can μ be subtracted and the square be taken so that no large numbers "
+            "arise?",
+            "减去 μ 与平方，按什么先后进行才不会出现很大的数？",
         ),
     ),
     Mutant(

@@ -103,8 +103,8 @@ def keep_mask(shape, p, rng):
             "不管 p 是多少，总是保留一半。",
         ),
         Text(
-            "Compare the numbers drawn with p.",
-            "应当把抽到的数与 p 比较。",
+            "With what must the numbers drawn be compared?",
+            "抽到的数应当与什么比较？",
         ),
     ),
     Mutant(
@@ -288,8 +288,8 @@ def dropout(x, *, p, seed, training=True):
             "什么也没有丢弃：x 除以了 1 − p，但漏了掩码。",
         ),
         Text(
-            "Dropped entries are 0.",
-            "被丢弃的元素为 0。",
+            "Which value has an entry that was dropped?",
+            "被丢弃的元素，值是多少？",
         ),
     ),
     Mutant(
@@ -371,8 +371,8 @@ def dropout(x, *, p, seed, training=True):
             "dropout 没有使用 seed：每次调用丢弃的元素都不同，而规则无从得知是哪些。",
         ),
         Text(
-            "The generator to draw from is made of the seed.",
-            "应当用 seed 创建生成器。",
+            "What is the parameter seed for?",
+            "参数 seed 是做什么用的？",
         ),
     ),
     Mutant(
@@ -405,8 +405,8 @@ def dropout_gradient(g, *, p, seed, training):
             "规则又抽了一个新掩码：x 从哪里通过，梯度就从哪里通过，所以要用前向的那个掩码。",
         ),
         Text(
-            "The rule gets the seed too.",
-            "规则也会得到 seed。",
+            "What did forward make its mask from, and does the rule have it too?",
+            "前向的掩码由什么得来？规则也有它吗？",
         ),
     ),
     Mutant(
@@ -561,8 +561,8 @@ def dropout_gradient(g, *, p, seed, training):
             "评估时规则也乘了掩码，而那时前向什么也没有改变。",
         ),
         Text(
-            "The rule gets training too.",
-            "规则也会得到 training。",
+            "Which parameter of the rule tells whether anything was dropped?",
+            "规则的哪个参数说明了有没有丢弃元素？",
         ),
     ),
     Mutant(

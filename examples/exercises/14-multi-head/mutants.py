@@ -17,8 +17,9 @@ def split_heads(x, n_heads):
             "而不是所有词的对应列。",
         ),
         Text(
-            "A reshape never changes the order of the numbers. Split the last axis first.",
-            "reshape 从不改变数的顺序。先把最后一个轴拆开。",
+            "Does a reshape ever change the order of the numbers? Which axis has the columns of "
+            "a head side by side?",
+            "reshape 会改变数的先后次序吗？一个头的各列，在哪个轴上相邻？",
         ),
     ),
     Mutant(
@@ -33,7 +34,10 @@ def split_heads(x, n_heads):
             "go over the heads of one word.",
             "最后一个轴拆开了，但头的轴仍在词的轴之后：注意力会在同一个词的各个头之间进行。",
         ),
-        Text("Attention works on the last two axes.", "注意力作用于最后两个轴。"),
+        Text(
+            "On which two axes does attention work, and what do they stand for here?",
+            "注意力作用于哪两个轴？它们在这里代表什么？",
+        ),
     ),
     Mutant(
         "heads.split-interleaved",
@@ -261,7 +265,10 @@ def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
             "has no effect.",
             "这是一个全宽的头：所有列共用一组权重，n_heads 不起作用。",
         ),
-        Text("Split before attention, merge after it.", "先拆分，再做注意力，最后合并。"),
+        Text(
+            "Where in your function do the columns become separate heads?",
+            "在你的函数里，各列在哪一步分成了不同的头？",
+        ),
     ),
     Mutant(
         "heads.one-big-head-scaled",
@@ -275,7 +282,10 @@ def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
             "share one set of weights.",
             "这是一个全宽的头：只有缩放用到了 n_heads，所有列共用一组权重。",
         ),
-        Text("Split before attention, merge after it.", "先拆分，再做注意力，最后合并。"),
+        Text(
+            "Where in your function do the columns become separate heads?",
+            "在你的函数里，各列在哪一步分成了不同的头？",
+        ),
     ),
     Mutant(
         "heads.values-not-projected",
@@ -374,7 +384,10 @@ def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
             "arrays is not recorded.",
             "没有梯度到达 W_Q 和 W_K：你用它们的数组计算，而对数组的运算不会被记录。",
         ),
-        Text("Stay with tensors all the way.", "全程使用张量。"),
+        Text(
+            "Where does the first array come into your computation?",
+            "你的计算从哪里开始用了数组？",
+        ),
     ),
     Mutant(
         "heads.split-on-arrays",

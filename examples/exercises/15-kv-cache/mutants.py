@@ -26,7 +26,10 @@ class KVCache(KVCache):
             "belongs to every object.",
             "你的所有缓存共用一个存储：写在类、默认参数或全局变量里的东西属于每个对象。",
         ),
-        Text("Make the store in __init__, on self.", "在 __init__ 中、在 self 上创建存储。"),
+        Text(
+            "When is your store made: once with the class, or with each object?",
+            "你的存储是什么时候创建的：随类创建一次，还是随每个对象创建？",
+        ),
     ),
     Mutant(
         "cache.prepending",
@@ -76,7 +79,10 @@ class KVCache(KVCache):
             "Keys are added, but values are overwritten: every key needs its value.",
             "键是追加的，值却被覆盖了：每个键都要有对应的值。",
         ),
-        Text("Do for values what you do for keys.", "对值做与键相同的事。"),
+        Text(
+            "What is in values after the second append, and what in keys?",
+            "第二次 append 之后，values 里是什么？keys 里呢？",
+        ),
     ),
     Mutant(
         "cache.swapped",
@@ -111,7 +117,10 @@ class KVCache(KVCache):
             "more positions.",
             "你沿第一个轴追加：若头的轴在前，增加的就是头数，而不是位置。",
         ),
-        Text("Positions are the last axis but one.", "位置是倒数第二个轴。"),
+        Text(
+            "Which axis are positions, counted from the end?",
+            "从末尾数起，位置是第几个轴？",
+        ),
     ),
     Mutant(
         "cache.last-axis",
@@ -130,7 +139,10 @@ class KVCache(KVCache):
             "You add along the last axis: the keys become wider, and not more.",
             "你沿最后一个轴追加：键变宽了，而不是变多了。",
         ),
-        Text("Positions are the last axis but one.", "位置是倒数第二个轴。"),
+        Text(
+            "Which axis are positions, counted from the end?",
+            "从末尾数起，位置是第几个轴？",
+        ),
     ),
     Mutant(
         "cache.first-twice",
@@ -183,7 +195,10 @@ class KVCache(KVCache):
             "weights.",
             "你的存储以一行 0 开头：值为 0 的键也是键，也会分到权重。",
         ),
-        Text("An empty store has 0 rows.", "空存储有 0 行。"),
+        Text(
+            "How many rows has an empty store?",
+            "空的存储有几行？",
+        ),
     ),
     Mutant(
         "cache.list-of-chunks",
@@ -200,7 +215,10 @@ class KVCache(KVCache):
             "keys is a list of chunks; it has to be one array, that attention can use.",
             "keys 是由各块组成的列表；它应当是一个数组，注意力才能使用。",
         ),
-        Text("np.concatenate makes one of many.", "np.concatenate 把多个数组连成一个。"),
+        Text(
+            "Which function of NumPy puts arrays one behind the other?",
+            "NumPy 的哪个函数可以把数组首尾相接？",
+        ),
     ),
     Mutant(
         "cache.counts-chunks",
@@ -231,7 +249,10 @@ class KVCache(KVCache):
             "Your length is that of the first axis: where heads come first it is their number.",
             "你的长度取自第一个轴：若头的轴在前，得到的就是头数。",
         ),
-        Text("Positions are the last axis but one.", "位置是倒数第二个轴。"),
+        Text(
+            "Which axis are positions, counted from the end?",
+            "从末尾数起，位置是第几个轴？",
+        ),
     ),
     Mutant(
         "cache.no-copy",
@@ -299,7 +320,10 @@ class KVCache(KVCache):
             "Your mask ends one diagonal too early: a query may attend to its own position too.",
             "你的掩码少了一条对角线：查询也可以看自己的位置。",
         ),
-        Text("The last query sees all N positions.", "最后一个查询能看到全部 N 个位置。"),
+        Text(
+            "How many positions may the last query see, and how many does your mask allow it?",
+            "最后一个查询可以看几个位置？你的掩码允许它看几个？",
+        ),
     ),
     Mutant(
         "cache.mask-next",
@@ -325,7 +349,10 @@ class KVCache(KVCache):
             "Your mask has columns for the new positions alone; the kept ones are keys as well.",
             "你的掩码只有新位置的列；缓存中的旧位置也是键。",
         ),
-        Text("Its shape is (n, N).", "它的形状是 (n, N)。"),
+        Text(
+            "How many keys are there for the new queries to look at?",
+            "新查询一共可以面对几个键？",
+        ),
     ),
     Mutant(
         "cache.mask-of-all",
@@ -371,7 +398,10 @@ class KVCache(KVCache):
             "Your mask is True where a query must not look; True means that it may.",
             "你的掩码在不能看的地方为 True；True 应表示可以看。",
         ),
-        Text("The last query sees all N positions.", "最后一个查询能看到全部 N 个位置。"),
+        Text(
+            "How many positions may the last query see, and how many does your mask allow it?",
+            "最后一个查询可以看几个位置？你的掩码允许它看几个？",
+        ),
     ),
     Mutant(
         "cache.mask-of-numbers",
@@ -384,7 +414,10 @@ class KVCache(KVCache):
             "Your mask is made of numbers, and not of booleans.",
             "你的掩码由数组成，而不是由布尔值组成。",
         ),
-        Text("NumPy's functions take dtype=bool.", "NumPy 的函数可以接受 dtype=bool。"),
+        Text(
+            "Which dtype answers a question with yes or no?",
+            "回答“是或否”的 dtype 是哪种？",
+        ),
     ),
     Mutant(
         "cache.local-mask-in-attend",
@@ -450,7 +483,10 @@ class KVCache(KVCache):
             "not even see themselves.",
             "你的新位置只看得到旧位置：它们在注意力之后才加入，所以连自己也看不到。",
         ),
-        Text("First add, then attend.", "先追加，再做注意力。"),
+        Text(
+            "What is in the cache when attention is called?",
+            "调用 attention 时，缓存中有什么？",
+        ),
     ),
     Mutant(
         "cache.added-twice",
@@ -536,7 +572,10 @@ class KVCache(KVCache):
             "answers, only keys and values are needed later.",
             "你连查询也缓存了，并重新回答全部查询：旧查询已有答案，之后只需要键和值。",
         ),
-        Text("The result has one row for each new query.", "结果中每个新查询占一行。"),
+        Text(
+            "How many rows must the result have for n new queries?",
+            "有 n 个新查询时，结果应当有几行？",
+        ),
     ),
     Mutant(
         "cache.no-copies",

@@ -30,8 +30,8 @@ MUTANTS = [
             "因此什么也没有记录下来。",
         ),
         Text(
-            "Write the rule as one expression of operators and functions that tensors have too.",
-            "把规则写成一个表达式，只用张量也有的运算符和函数。",
+            "Which line of the rule turns a tensor into an array?",
+            "规则的哪一行把张量变成了数组？",
         ),
     ),
     Mutant(
@@ -106,8 +106,8 @@ MUTANTS = [
             "softmax 权重是数组，来自前向或由数组算出：x 变化时，记录下来的规则看不到权重也在变。",
         ),
         Text(
-            "Compute the weights in the rule, from the x and out that it is given.",
-            "在规则里用给它的 x 和 out 计算权重。",
+            "From which of the rule's own parameters can the weights be computed?",
+            "权重可以由规则自己的哪些参数算出？",
         ),
     ),
     Mutant(
@@ -145,8 +145,8 @@ def tanh_gradient(g, x):
             "规则改写了上游梯度，而别处还要用它。",
         ),
         Text(
-            "Write a product, g * ..., in place of g *= ...",
-            "写成乘积 g * …，不要写 g *= …",
+            "Which of x *= y and x = x * y changes the array itself?",
+            "x *= y 与 x = x * y，哪个会改变数组本身？",
         ),
     ),
     Mutant(
@@ -161,8 +161,8 @@ def tanh_gradient(g, x):
             "1 − x² 用的是输入，而应当用输出：tanh 的导数是 1 − tanh(x)²。",
         ),
         Text(
-            "What a rule is given goes by the name of its parameter: ask for out.",
-            "规则得到什么由参数名决定：要的是 out。",
+            "What must the parameter be called so that the rule gets the result and not the input?",
+            "参数叫什么名字，规则得到的才是前向的结果而不是输入？",
         ),
     ),
     Mutant(
@@ -224,8 +224,8 @@ def tanh_gradient(g, x):
             "权重除以了所有元素的总和；每一行各有自己的和。",
         ),
         Text(
-            "Sum along the axis only, and keep it so that the division broadcasts.",
-            "只沿该轴求和，并保留该轴以便相除时广播。",
+            "Which entries of x share a sum?",
+            "x 的哪些元素共用一个和？",
         ),
     ),
     Mutant(
@@ -257,8 +257,9 @@ def tanh_gradient(g, x):
             "元素很大时 exp(x) 会溢出，而 ∞ / ∞ 是 NaN。",
         ),
         Text(
-            "Take the logarithm of the sum off before the exponential: it is there, as out.",
-            "先减去总和的对数再取指数：它就是 out。",
+            "Which of the parameters of the rule can be subtracted from x so that no exponent is "
+            "above 0?",
+            "从 x 中减去规则的哪个参数，指数就都不超过 0？",
         ),
     ),
     Mutant(
@@ -272,8 +273,9 @@ def logsumexp(x, axis=-1):
             "元素很大时前向会溢出：exp(1000) 是 ∞。",
         ),
         Text(
-            "Take the largest entry off before the exponential, and add it after the logarithm.",
-            "先减去最大的元素再取指数，取对数之后再加回来。",
+            "Which constant can be taken off all entries before the exponential, and how is that "
+            "undone?",
+            "取指数之前，所有元素可以减去哪个常数？之后又该怎样补回来？",
         ),
     ),
     Mutant(
