@@ -126,7 +126,7 @@ def tanh_gradient(g, out):
         ),
         Text(
             "Differentiate sinh(x) / cosh(x) with the quotient rule, and look at the powers.",
-            "用除法法则对 sinh(x) / cosh(x) 求导，留意各项的幂次。",
+            "用商的求导法则对 sinh(x) / cosh(x) 求导，留意各项的幂次。",
         ),
     ),
     Mutant(
@@ -313,7 +313,7 @@ def power_gradient(g, x, *, n):
         ),
         Text(
             "x³ = x · x · x: the product rule gives one term for each factor. How many?",
-            "x³ = x · x · x：乘法法则对每个因子给出一项。一共几项？",
+            "x³ = x · x · x：积的求导法则对每个因子给出一项。一共几项？",
         ),
     ),
     Mutant(

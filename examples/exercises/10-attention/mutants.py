@@ -79,7 +79,7 @@ def factor_of(query, scale):
             "There is no 1/√d_k in your scores: scale=None does not mean no scale.",
             "你的分数中没有 1/√d_k：scale=None 并不表示不缩放。",
         ),
-        Text("What does the page say of scale=None?", "讲义中 scale=None 是什么意思？"),
+        Text("What does the page say of scale=None?", "页面上 scale=None 是什么意思？"),
     ),
     Mutant(
         "attention.scale-ignored",

@@ -52,7 +52,7 @@ def causal_mask(n_query, n_key):
             "Your mask is True where a query must not look; here True means that it may.",
             "你的掩码在不能看的地方为 True；这里 True 表示可以看。",
         ),
-        Text("Read once more what True means on this page.", "再读一遍讲义：True 表示什么？"),
+        Text("Read once more what True means on this page.", "再读一遍页面：True 表示什么？"),
     ),
     Mutant(
         "mask.lengths-swapped",

@@ -70,7 +70,7 @@ def stored(module, rng):
                         cache.append(k.copy(), v.copy())
                     return [read(cache)]
 
-                attempt(found, [f"{name}, {chunks}: {what}"], module, fill)
+                attempt(found, [f"{name}, n = {chunks}: {what}"], module, fill)
     return found
 
 
@@ -96,7 +96,9 @@ def copies(module, rng):
                 seen += [cache.keys.copy(), cache.values.copy()]
             return seen
 
-        keys = [f"{name}, {n}: {what}" for n in ("(2,)", "(2, 4)") for what in ("keys", "values")]
+        keys = [
+            f"{name}, n = {n}: {what}" for n in ("(2,)", "(2, 4)") for what in ("keys", "values")
+        ]
         attempt(found, keys, module, fill)
     return found
 
@@ -125,7 +127,7 @@ def asked(module, rng):
             return seen
 
         ends = np.cumsum(chunks)
-        names = [f"{chunks}: mask({n}), N = {end}" for n, end in zip(chunks, ends, strict=True)]
+        names = [f"n = {chunks}: mask({n}), N = {end}" for n, end in zip(chunks, ends, strict=True)]
         attempt(found, names, module, made)
     return found
 
@@ -204,7 +206,7 @@ def chunked(module, rng):
                 return [cache.attend(*[x.copy() for x in part]) for part in parts(chunks, *inputs)]
 
             places = np.cumsum(chunks)
-            keys = [f"{name}, {chunks}: out, N = {end}" for end in places]
+            keys = [f"{name}, n = {chunks}: out, N = {end}" for end in places]
             attempt(found, keys, module, run)
             for key, end, n in zip(keys, places, chunks, strict=True):
                 found[f"#whole {key}"] = whole(*inputs)[..., end - n : end, :]
