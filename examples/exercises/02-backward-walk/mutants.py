@@ -765,10 +765,10 @@ def backward(root, upstream):
                 receive(parent, contribution)
 """,
         Text(
-            "The order has the leaves first, and backward turns it around; topological_order "
-            "itself must begin with the root.",
-            "顺序是叶子在前，到了 backward 里才反过来；而 topological_order 返回的列表本身就应当"
-            "从根开始。",
+            "The order has the leaves first and the root last; topological_order itself must begin "
+            "with the root, even where backward turns the list around.",
+            "顺序是叶子在前、根在后；即使 backward 会把列表反过来，topological_order 返回的列表"
+            "本身也应当从根开始。",
         ),
         Text(
             "In which of the two functions does the turning around belong?",
