@@ -151,8 +151,9 @@ def matmul(a, b):
             "上游梯度也被转置了；它的形状本来就与 a @ b 相同。",
         ),
         Text(
-            "In each rule exactly one factor is transposed.",
-            "每条规则中恰好只有一个因子要转置。",
+            "Write the shapes of g, a and b: how many transposes are needed for the product to "
+            "have the shape of a?",
+            "写出 g、a、b 的形状：要让乘积与 a 同形，需要几次转置？",
         ),
     ),
     Mutant(
@@ -205,8 +206,8 @@ def matmul(a, b):
             "交换的是前两个轴；只有在没有批次轴时，这才是转置。",
         ),
         Text(
-            "Count the axes of the matrix from the end: −2 and −1.",
-            "矩阵的两个轴从末尾数起：−2 和 −1。",
+            "Which two axes belong to the matrix, counted from the end?",
+            "从末尾数起，矩阵是哪两个轴？",
         ),
     ),
     Mutant(
@@ -218,9 +219,9 @@ def matmul(a, b):
             "梯度带着 a @ b 的批次轴：因子沿某些批次轴被重复使用，梯度却没有沿这些轴求和。",
         ),
         Text(
-            "One matrix was used for every member of the batch, so its gradient is the sum of "
-            "theirs.",
-            "同一个矩阵被批次中的每个成员使用，它的梯度是各份之和。",
+            "One matrix was used for every member of the batch. What becomes of their "
+            "contributions?",
+            "同一个矩阵被批次中的每个成员使用。各份贡献该怎样处理？",
         ),
     ),
     Mutant(
@@ -246,7 +247,10 @@ def matmul(a, b):
             "A batch axis of length 1 is summed away; the factor has it, so its gradient keeps it.",
             "长度为 1 的批次轴在求和时消失了；因子有这个轴，梯度也要保留它。",
         ),
-        Text("sum has an option that keeps the axis.", "sum 有一个保留该轴的选项。"),
+        Text(
+            "What does sum do with an axis unless it is told otherwise?",
+            "如果没有另外指定，sum 会怎样处理求和的轴？",
+        ),
     ),
     Mutant(
         "matmul.batch-always-summed",
@@ -277,8 +281,8 @@ def matmul(a, b):
             "共用因子的批次上取了平均；应当求和。",
         ),
         Text(
-            "Every member of the batch adds to L, and none of them is divided by their number.",
-            "批次的每个成员都对 L 有贡献，谁也没有除以个数。",
+            "Every member of the batch adds to L. By what would you divide, and why?",
+            "批次的每个成员都对 L 有贡献。为什么要除？除以什么？",
         ),
     ),
     Mutant(
@@ -316,7 +320,8 @@ def matmul(a, b):
             "共用的因子只收到了最后一个成员的梯度：其余的被覆盖了。",
         ),
         Text(
-            "In a loop over the batch it is += and not =.", "在对批次的循环中，应当用 += 而不是 =。"
+            "What happens to the gradient of one member when the next one comes?",
+            "下一个成员到来时，前一个成员的梯度怎样了？",
         ),
     ),
     Mutant(
@@ -373,8 +378,8 @@ def matmul_gradient_b(g, a, b):
             "规则只适用于矩阵：向量没有可以转置的第二个轴。",
         ),
         Text(
-            "Give the vector the axis that it stands for, in g too, and take it away in the end.",
-            "给向量补上它所缺的轴，g 也要补，最后再去掉。",
+            "As which matrix does a vector stand on the left, and as which on the right?",
+            "向量在左边时当作怎样的矩阵？在右边时呢？",
         ),
     ),
     Mutant(
@@ -419,8 +424,8 @@ def matmul_gradient_b(g, a, b):
             "向量的梯度成了只有一行或一列的矩阵。",
         ),
         Text(
-            "What you gave the vector on the way in must be taken away on the way out.",
-            "开头给向量补的轴，最后要去掉。",
+            "Which axis did the vector get on the way in, and where is it taken away again?",
+            "开头给向量补了哪个轴？后来又在哪里去掉？",
         ),
     ),
     Mutant(
@@ -517,8 +522,8 @@ def matmul_gradient_b(g, a, b):
             "规则只适用于矩阵：向量没有第二个轴可以交换。",
         ),
         Text(
-            "Give the vector the axis that it stands for, in g too, and take it away in the end.",
-            "给向量补上它所缺的轴，g 也要补，最后再去掉。",
+            "As which matrix does a vector stand on the left, and as which on the right?",
+            "向量在左边时当作怎样的矩阵？在右边时呢？",
         ),
     ),
     Mutant(

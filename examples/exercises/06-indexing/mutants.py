@@ -24,8 +24,8 @@ MUTANTS = [
             "后写的覆盖了先写的。",
         ),
         Text(
-            "Look for the NumPy function that adds as often as an index is named, or write a loop.",
-            "NumPy 有一个函数，下标出现几次就加几次；也可以写循环。",
+            "Does NumPy have a way to add as often as an index is named? Or what would a loop do?",
+            "NumPy 有没有办法让下标出现几次就加几次？用循环又该怎么写？",
         ),
     ),
     Mutant(
@@ -104,7 +104,8 @@ MUTANTS = [
             "这只是数出每行取了几次，没有用到上游梯度。",
         ),
         Text(
-            "What is added is g at that position, and not 1.", "加上去的应是该位置的 g，而不是 1。"
+            "What is added each time a row is taken: 1, or something that came from above?",
+            "每取一次，应当加上 1，还是加上从上游传来的什么？",
         ),
     ),
     Mutant(
@@ -117,8 +118,8 @@ MUTANTS = [
             "梯度的形状是所取各行的形状，而不是整张表的形状。",
         ),
         Text(
-            "The gradient at weight has as many rows as weight; start from zeros of weight_shape.",
-            "weight 的梯度与 weight 行数相同；从 weight_shape 形状的 0 开始。",
+            "How many rows must the gradient at weight have?",
+            "weight 的梯度应当有几行？",
         ),
     ),
     Mutant(
@@ -135,8 +136,8 @@ MUTANTS = [
             "梯度只包含取到的行；没取到的行也要在，值为 0。",
         ),
         Text(
-            "Its shape is weight_shape, whatever indices are.",
-            "无论下标是什么，形状都是 weight_shape。",
+            "How many rows must the gradient at weight have?",
+            "weight 的梯度应当有几行？",
         ),
     ),
     Mutant(
@@ -195,8 +196,8 @@ MUTANTS = [
             "下标有两个轴时，只有第一行有贡献。",
         ),
         Text(
-            "Indices may have any shape; flatten them, and the axes of g that belong to them.",
-            "下标可以是任意形状；把它展平，g 中与之对应的轴也展平。",
+            "How can indices of any shape be made into one row of numbers, and g to fit them?",
+            "怎样把任意形状的下标变成一串数，并让 g 与之对应？",
         ),
     ),
     Mutant(
@@ -234,8 +235,8 @@ MUTANTS = [
             "下标和 g 展平的顺序不同，各行拿到了别人的梯度。",
         ),
         Text(
-            "Both are to be flattened line by line, without a transpose.",
-            "两者都应逐行展平，不要转置。",
+            "In which order does ravel go through indices, and in which through g?",
+            "ravel 按什么次序走过下标？又按什么次序走过 g？",
         ),
     ),
     Mutant(

@@ -70,7 +70,10 @@ def relu(x):
             "relu writes into x: whoever made x still needs it, for its own gradient too.",
             "relu 写进了 x：产生 x 的地方还要用它，包括求它自己的梯度。",
         ),
-        Text("Return a new array.", "请返回新数组。"),
+        Text(
+            "Which of your operations write into an array that is there already?",
+            "你的哪些运算会写进已有的数组？",
+        ),
     ),
     Mutant(
         "relu.upstream-ignored",
@@ -221,7 +224,10 @@ def relu_gradient(g, x):
             "changed.",
             "relu_gradient 写进了 g：别的规则可能收到同一个数组，会发现它被改动了。",
         ),
-        Text("np.where makes a new array.", "np.where 会生成新数组。"),
+        Text(
+            "Which function of NumPy chooses between two arrays and makes a new one?",
+            "NumPy 的哪个函数在两个数组之间选择，并生成新数组？",
+        ),
     ),
     Mutant(
         "relu.truth-of-an-array",
@@ -235,8 +241,8 @@ def relu_gradient(g, x):
             "数组的比较给出一组真假值：而 if、and、or、not 只接受一个。",
         ),
         Text(
-            "Choose entry by entry, with np.where or a mask.",
-            "用 np.where 或掩码逐个元素选择。",
+            "Which function of NumPy chooses entry by entry?",
+            "NumPy 的哪个函数可以逐个元素选择？",
         ),
     ),
     Mutant(
@@ -249,7 +255,10 @@ def max_over(x, axis=-1):
             "max_over takes the largest of all entries whatever axis says.",
             "不论 axis 是什么，max_over 都取了所有元素的最大值。",
         ),
-        Text("Hand axis on to NumPy.", "把 axis 传给 NumPy。"),
+        Text(
+            "What is the parameter axis for?",
+            "参数 axis 是做什么用的？",
+        ),
     ),
     Mutant(
         "max.last-axis",
@@ -261,7 +270,10 @@ def max_over(x, axis=-1):
             "max_over always goes along the last axis.",
             "max_over 总是沿最后一个轴。",
         ),
-        Text("Hand axis on to NumPy.", "把 axis 传给 NumPy。"),
+        Text(
+            "What is the parameter axis for?",
+            "参数 axis 是做什么用的？",
+        ),
     ),
     Mutant(
         "max.elementwise",
@@ -344,8 +356,8 @@ def max_gradient(g, x, out, *, axis):
             "掩码是对的，但没有给 g 补回那个轴：NumPy 从右边对齐，方阵中传来的就是别的行的梯度。",
         ),
         Text(
-            "What you did for out is needed for g too.",
-            "对 out 做过的事，对 g 也要做。",
+            "Line up the shapes of g and of x from the right: which axis of x does g meet?",
+            "把 g 与 x 的形状从右边对齐：g 对上了 x 的哪个轴？",
         ),
     ),
     Mutant(
@@ -512,7 +524,10 @@ def clip(x, low, high):
             "clip stops at low, but not at high.",
             "clip 在 low 处截住了，在 high 处却没有。",
         ),
-        Text("There are two bounds.", "界有两个。"),
+        Text(
+            "What is clip(9, 0, 1) in your function?",
+            "在你的函数里，clip(9, 0, 1) 是多少？",
+        ),
     ),
     Mutant(
         "clip.upstream-ignored",
@@ -577,7 +592,10 @@ def clip_gradient(g, x, *, low, high):
             "Entries above high still get a gradient: only low is looked at.",
             "大于 high 的元素仍得到了梯度：只看了 low。",
         ),
-        Text("There are two bounds.", "界有两个。"),
+        Text(
+            "If x is far above high and grows a little, does the result change?",
+            "x 远大于 high 时稍微增大，结果会变吗？",
+        ),
     ),
     Mutant(
         "clip.lower-forgotten",
@@ -589,7 +607,10 @@ def clip_gradient(g, x, *, low, high):
             "Entries below low still get a gradient: only high is looked at.",
             "小于 low 的元素仍得到了梯度：只看了 high。",
         ),
-        Text("There are two bounds.", "界有两个。"),
+        Text(
+            "If x is far below low and grows a little, does the result change?",
+            "x 远小于 low 时稍微增大，结果会变吗？",
+        ),
     ),
     Mutant(
         "clip.inverted",
@@ -658,7 +679,10 @@ def clip_gradient(g, x, *, low, high):
             "changed.",
             "clip_gradient 写进了 g：别的规则可能收到同一个数组，会发现它被改动了。",
         ),
-        Text("np.where makes a new array.", "np.where 会生成新数组。"),
+        Text(
+            "Which function of NumPy chooses between two arrays and makes a new one?",
+            "NumPy 的哪个函数在两个数组之间选择，并生成新数组？",
+        ),
     ),
     Mutant(
         "clip.truth-of-an-array",
@@ -672,8 +696,8 @@ def clip_gradient(g, x, *, low, high):
             "low <= x <= high 这样的连续比较要求数组给出单个真假值；if、and、or、not 也是如此。",
         ),
         Text(
-            "Make two comparisons, and join them entry by entry with &.",
-            "分开写两个比较，再用 & 逐个元素连接。",
+            "What do the two comparisons give on their own, and which operator joins such arrays?",
+            "两个比较各自得到什么？哪个运算符可以连接这样的数组？",
         ),
     ),
     Mutant(
@@ -845,8 +869,8 @@ def clip(x, low, high):
             "clip 在 high 处截住了，在 low 处却没有。",
         ),
         Text(
-            "There are two bounds.",
-            "界有两个。",
+            "What is clip(−9, 0, 1) in your function?",
+            "在你的函数里，clip(−9, 0, 1) 是多少？",
         ),
     ),
     Mutant(

@@ -224,8 +224,8 @@ def softmax_gradient(g, out, *, axis):
             "规则对整个数组求 g ⊙ p 之和；而每一行各有自己的和。",
         ),
         Text(
-            "Give sum an axis, and keep it with length 1 so that it still broadcasts.",
-            "给 sum 指定轴，并保留长度为 1 的该轴，以便广播。",
+            "Which entries share a softmax, and of what shape is the array of all sums?",
+            "哪些元素属于同一个 softmax？由所有和组成的数组是什么形状？",
         ),
     ),
     Mutant(
@@ -256,8 +256,8 @@ def softmax_gradient(g, out, *, axis):
             "规则又对 out 取了一次 softmax，而 out 已经是 x 的 softmax。",
         ),
         Text(
-            "A rule that asks for out gets the result, and need not compute it again.",
-            "规则的参数 out 就是前向的结果，不必再算一次。",
+            "What has become of x by the time it is called out?",
+            "x 变成 out 之前，经过了什么？",
         ),
     ),
     Mutant(

@@ -316,8 +316,8 @@ def cross_entropy_gradient(g, logits, targets, *, ignore_index, reduction):
             "目标被忽略的行得到了梯度 p；这些行的损失恒为 0，所以梯度也为 0。",
         ),
         Text(
-            "Multiply each row by whether its target counts.",
-            "每一行要乘以“该目标是否参与计算”。",
+            "How does the loss of an ignored row change with its logits?",
+            "被忽略的行，损失怎样随 logits 变化？",
         ),
     ),
     Mutant(
@@ -368,7 +368,10 @@ def cross_entropy_gradient(g, logits, targets, *, ignore_index, reduction):
             "parameters NaN.",
             "没有目标参与计算时，规则计算了 0 / 0；只要出现一个这样的批次，所有参数都会变成 NaN。",
         ),
-        Text("The divisor must never be 0.", "除数不能为 0。"),
+        Text(
+            "What is your divisor if all targets are ignored?",
+            "所有目标都被忽略时，你的除数是多少？",
+        ),
     ),
     # -------------------------------------------------------------------------------- the forward
     Mutant(
@@ -403,8 +406,8 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "损失经过了权重：太小的权重会变成 0，而 −log 0 是 ∞。",
         ),
         Text(
-            "Simplify log (exp(x) / Σ exp(x)) before you compute anything.",
-            "先化简 log (exp(x) / Σ exp(x))，再计算。",
+            "What becomes of log (exp(x) / Σ exp(x)) if you simplify it on paper?",
+            "在纸上把 log (exp(x) / Σ exp(x)) 化简，会得到什么？",
         ),
     ),
     Mutant(
@@ -423,8 +426,9 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "损失是对一个本身就不安全的 softmax 取 −log：exp 会溢出，权重变成 0 或 NaN。",
         ),
         Text(
-            "Two steps: simplify the logarithm, and subtract the largest logit of each row.",
-            "分两步：化简对数，并减去每行最大的 logit。",
+            "What becomes of log (exp(x) / Σ exp(x)) if you simplify it on paper, and which "
+            "constant keeps exp from overflowing?",
+            "在纸上把 log (exp(x) / Σ exp(x)) 化简，会得到什么？减去哪个常数能防止 exp 溢出？",
         ),
     ),
     Mutant(
@@ -592,7 +596,10 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "The logarithm is to the base 2; it must be the natural one.",
             "用了以 2 为底的对数；应当用自然对数。",
         ),
-        Text("np.log2 is not np.log.", "np.log2 不是 np.log。"),
+        Text(
+            "What is the loss of a weight of 1/e?",
+            "权重为 1/e 时损失是多少？",
+        ),
     ),
     Mutant(
         "cross-entropy.ignored-in-divisor",
@@ -604,7 +611,10 @@ def divisor(counted, reduction):
             "The mean divides by all targets; those that are ignored must not count.",
             "求平均时除以了全部目标的个数；被忽略的目标不应计入。",
         ),
-        Text("Divide by the number of targets that count.", "应除以参与计算的目标数。"),
+        Text(
+            "How many losses are added up if two of seven targets are ignored?",
+            "七个目标中有两个被忽略时，一共加了几个损失？",
+        ),
     ),
     Mutant(
         "cross-entropy.forward-ignored-in-divisor",
@@ -622,7 +632,10 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "must not count.",
             "前向计算中，求平均时除以了全部目标的个数；被忽略的目标不应计入。",
         ),
-        Text("Divide by the number of targets that count.", "应除以参与计算的目标数。"),
+        Text(
+            "How many losses are added up if two of seven targets are ignored?",
+            "七个目标中有两个被忽略时，一共加了几个损失？",
+        ),
     ),
     Mutant(
         "cross-entropy.first-axis-in-divisor",
@@ -712,8 +725,8 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "还没有排除被忽略的目标，就把 targets 当作下标；而 −100 不是类别。",
         ),
         Text(
-            "Put some class that exists in their place, and make their losses 0 afterwards.",
-            "先换成一个存在的类别，之后再把这些损失设为 0。",
+            "Which class can stand in for an ignored target, and what must its loss become?",
+            "可以用哪个类别代替被忽略的目标？它的损失之后应变成多少？",
         ),
     ),
     Mutant(
@@ -772,8 +785,8 @@ def divisor(counted, reduction):
             '"mean" 返回的是和：没有做除法。',
         ),
         Text(
-            "Divide by the number of targets that count.",
-            "应除以参与计算的目标数。",
+            "How many losses are added up, and what must be done with that number?",
+            "一共加了几个损失？求平均时这个个数怎么用？",
         ),
     ),
     Mutant(
@@ -792,8 +805,8 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             '前向计算中，"mean" 返回的是和：没有做除法。',
         ),
         Text(
-            "Divide by the number of targets that count.",
-            "应除以参与计算的目标数。",
+            "How many losses are added up, and what must be done with that number?",
+            "一共加了几个损失？求平均时这个个数怎么用？",
         ),
     ),
     Mutant(
@@ -806,7 +819,10 @@ def divisor(counted, reduction):
             "If no target counts, the mean is 0 / 0, which is NaN; it must be 0.",
             "没有目标参与计算时，平均是 0 / 0，即 NaN；应当为 0。",
         ),
-        Text("The divisor must never be 0.", "除数不能为 0。"),
+        Text(
+            "What is your divisor if all targets are ignored?",
+            "所有目标都被忽略时，你的除数是多少？",
+        ),
     ),
     Mutant(
         "cross-entropy.forward-none-counts",
@@ -824,7 +840,10 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "must be 0.",
             "前向计算中，没有目标参与计算时，平均是 0 / 0，即 NaN；应当为 0。",
         ),
-        Text("The divisor must never be 0.", "除数不能为 0。"),
+        Text(
+            "What is your divisor if all targets are ignored?",
+            "所有目标都被忽略时，你的除数是多少？",
+        ),
     ),
     Mutant(
         "cross-entropy.writes-into-logits",
@@ -857,7 +876,10 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "they were.",
             "被忽略的目标被就地改写，于是规则不再知道哪些应当忽略。",
         ),
-        Text("np.where returns a new array.", "np.where 返回一个新数组。"),
+        Text(
+            "Which function of NumPy chooses between two arrays and makes a new one?",
+            "NumPy 的哪个函数在两个数组之间选择，并生成新数组？",
+        ),
     ),
     Mutant(
         "cross-entropy.reduction-ignored",

@@ -91,7 +91,10 @@ def factor_of(query, scale):
             "The argument scale changes nothing: you always take 1/√d_k.",
             "参数 scale 不起作用：你总是用 1/√d_k。",
         ),
-        Text("1/√d_k is only for scale=None.", "只有 scale=None 时才用 1/√d_k。"),
+        Text(
+            "For which values of scale is 1/√d_k right?",
+            "scale 取什么值时才用 1/√d_k？",
+        ),
     ),
     Mutant(
         "attention.keys-not-transposed",
@@ -159,7 +162,10 @@ def attention(query, key, value, scale=None):
             "longer sum to 1.",
             "你在 softmax 之后才缩放：权重依旧尖锐，而且和不再是 1。",
         ),
-        Text("What enters the softmax is S, scaled.", "进入 softmax 的是缩放后的 S。"),
+        Text(
+            "What is between QKᵀ and the softmax, and what behind it?",
+            "QKᵀ 与 softmax 之间有什么？softmax 之后呢？",
+        ),
     ),
     Mutant(
         "attention.scale-twice",
@@ -201,7 +207,8 @@ def softmax_gradient(g, weights):
             "每个权重还依赖同一行的其他分数。",
         ),
         Text(
-            "softmax_gradient of the stub does it all.", "题目给出的 softmax_gradient 已包含全部。"
+            "What does softmax_gradient, which is given, do more than yours?",
+            "题目给出的 softmax_gradient 比你写的多做了什么？",
         ),
     ),
     Mutant(
@@ -215,7 +222,10 @@ def scaled_scores_gradient(g, query, key, value, *, scale):
             "softmax yet.",
             "你的 ∂L/∂S 是 g Vᵀ，那是 softmax 输出处的梯度，还没有穿过 softmax。",
         ),
-        Text("g Vᵀ is the upstream of the softmax.", "g Vᵀ 是 softmax 的上游梯度。"),
+        Text(
+            "Which function leads from ∂L/∂P back to ∂L/∂S?",
+            "从 ∂L/∂P 回到 ∂L/∂S 要经过哪个函数？",
+        ),
     ),
     Mutant(
         "attention.softmax-of-scores",
@@ -256,7 +266,8 @@ def softmax_gradient(g, weights):
             "你的 ∂L/∂S 是 g Vᵀ ⊙ p，少了 − p Σ (g Vᵀ ⊙ p)：每行之和不为 0。",
         ),
         Text(
-            "softmax_gradient of the stub does it all.", "题目给出的 softmax_gradient 已包含全部。"
+            "What does softmax_gradient, which is given, do more than yours?",
+            "题目给出的 softmax_gradient 比你写的多做了什么？",
         ),
     ),
     Mutant(
@@ -323,7 +334,10 @@ def query_gradient(g, query, key, value, *, scale):
             "Your ∂L/∂Q is exactly √d_k too large (1/scale): the scale is missing in its rule.",
             "你的 ∂L/∂Q 恰好大了 √d_k 倍（1/scale）：它的规则里漏了缩放。",
         ),
-        Text("S = scale · QKᵀ. Differentiate the product.", "S = scale · QKᵀ。对这个乘积求导。"),
+        Text(
+            "S is a constant times QKᵀ. What becomes of the constant when you differentiate?",
+            "S 是一个常数乘以 QKᵀ。求导时这个常数到哪里去了？",
+        ),
     ),
     Mutant(
         "attention.scale-missing-key",
@@ -335,7 +349,10 @@ def key_gradient(g, query, key, value, *, scale):
             "Your ∂L/∂K is exactly √d_k too large (1/scale): the scale is missing in its rule.",
             "你的 ∂L/∂K 恰好大了 √d_k 倍（1/scale）：它的规则里漏了缩放。",
         ),
-        Text("S = scale · QKᵀ. Differentiate the product.", "S = scale · QKᵀ。对这个乘积求导。"),
+        Text(
+            "S is a constant times QKᵀ. What becomes of the constant when you differentiate?",
+            "S 是一个常数乘以 QKᵀ。求导时这个常数到哪里去了？",
+        ),
     ),
     Mutant(
         "attention.scale-missing-backward",
@@ -352,7 +369,10 @@ def key_gradient(g, query, key, value, *, scale):
             "backward.",
             "你的 ∂L/∂Q 与 ∂L/∂K 恰好大了 √d_k 倍（1/scale）：反向中漏了缩放。",
         ),
-        Text("S = scale · QKᵀ. Differentiate the product.", "S = scale · QKᵀ。对这个乘积求导。"),
+        Text(
+            "S is a constant times QKᵀ. What becomes of the constant when you differentiate?",
+            "S 是一个常数乘以 QKᵀ。求导时这个常数到哪里去了？",
+        ),
     ),
     Mutant(
         "attention.scale-d_k-backward",
@@ -408,8 +428,8 @@ def key_gradient(g, query, key, value, *, scale):
             "前向除以 √d_k，反向却乘以 √d_k：前向乘以某数，反向也乘以同一个数。",
         ),
         Text(
-            "y = a x has ∂L/∂x = a g, and not g / a.",
-            "y = a x 的梯度是 ∂L/∂x = a g，而不是 g / a。",
+            "If y = 3 x, is ∂L/∂x three times g, or a third of it?",
+            "如果 y = 3 x，∂L/∂x 是 g 的三倍，还是三分之一？",
         ),
     ),
     Mutant(
@@ -591,7 +611,10 @@ def scaled_scores(query, key, scale=None):
             "that is scaled already.",
             "query *= … 写进了调用者的数组：反向和之后的调用得到的都是已缩放的 query。",
         ),
-        Text("Make a new array: query * …", "生成新数组：query * …"),
+        Text(
+            "Which of x *= y and x = x * y changes the array itself?",
+            "x *= y 与 x = x * y，哪个会改变数组本身？",
+        ),
     ),
     Mutant(
         "attention.scale-divided",

@@ -52,7 +52,10 @@ def causal_mask(n_query, n_key):
             "Your mask is True where a query must not look; here True means that it may.",
             "你的掩码在不能看的地方为 True；这里 True 表示可以看。",
         ),
-        Text("Read once more what True means on this page.", "再读一遍页面：True 表示什么？"),
+        Text(
+            "What does True mean on this page?",
+            "页面上 True 表示什么？",
+        ),
     ),
     Mutant(
         "mask.lengths-swapped",
@@ -159,8 +162,8 @@ def masked_attention(scores, value, mask):
             "你在掩码为 True 处填了 −∞，而那正是可以看的地方：它只看到了未来。",
         ),
         Text(
-            "masked_fill fills where its second argument is True.",
-            "masked_fill 在第二个参数为 True 处填充。",
+            "Where does masked_fill fill, and where must it?",
+            "masked_fill 在哪里填充？应当在哪里填充？",
         ),
     ),
     Mutant(
@@ -205,8 +208,8 @@ def masked_attention(scores, value, mask):
             "0，0/0 为 NaN。",
         ),
         Text(
-            "A masked score must not take part when the largest one is looked for.",
-            "寻找最大分数时，被遮住的分数不应参与。",
+            "Beside a masked score of 10⁴, how large are the other weights before you divide?",
+            "旁边若有被遮住的 10⁴，相除之前其余的权重有多大？",
         ),
     ),
     Mutant(
@@ -251,7 +254,10 @@ def masked_attention(scores, value, mask):
             "You add the boolean mask: what may be seen gets 1 more, and nothing is hidden.",
             "你把布尔掩码加到了分数上：可见的分数只多了 1，什么也没有遮住。",
         ),
-        Text("A mask that is added has 0 and −∞ in it.", "用来相加的掩码由 0 和 −∞ 组成。"),
+        Text(
+            "Which number must be added to a score so that its weight becomes exactly 0?",
+            "给分数加上哪个数，才能让它的权重恰好为 0？",
+        ),
     ),
     Mutant(
         "mask.fill-hundred",
@@ -299,8 +305,8 @@ def masked_attention(scores, value, mask):
             "所有权重都是 NaN：∞ 遇到了 0 或另一个 ∞，例如用 0 和 1 的掩码乘以 −∞ 时的 0 · (−∞)。",
         ),
         Text(
-            "Choose, and do not multiply: fill, or np.where.",
-            "要选择而不是相乘：用填充或 np.where。",
+            "What is 0 · (−∞), and how can a number be chosen without multiplying?",
+            "0 · (−∞) 是多少？不用乘法，怎样选择填入的数？",
         ),
     ),
     Mutant(
@@ -339,7 +345,10 @@ def masked_attention(scores, value, mask):
             "The output is right, but the weights that you return are those without the mask.",
             "输出正确，但你返回的权重是未加掩码的。",
         ),
-        Text("Return the weights that the output was made with.", "返回计算输出时所用的权重。"),
+        Text(
+            "With which weights was the output made?",
+            "输出是用哪些权重算出来的？",
+        ),
     ),
     Mutant(
         "mask.no-shift",
