@@ -126,7 +126,7 @@ def tanh_gradient(g, out):
         ),
         Text(
             "Differentiate sinh(x) / cosh(x) with the quotient rule, and look at the powers.",
-            "用除法法则对 sinh(x) / cosh(x) 求导，留意各项的幂次。",
+            "用商的求导法则对 sinh(x) / cosh(x) 求导，留意各项的幂次。",
         ),
     ),
     Mutant(
@@ -220,8 +220,9 @@ def tanh_gradient(g, x):
             "梯度是对的，但又从 x 算起：结果 tanh(x) 已经保存，规则不必再留着 x。",
         ),
         Text(
-            "The names of a rule's parameters say what is saved. Ask for out.",
-            "规则的参数名决定保存什么。请改为索取 out。",
+            "What must the parameter of a rule be called so that it gets the result and not the "
+            "input?",
+            "规则的参数叫什么名字，得到的才是前向的结果而不是输入？",
         ),
     ),
     Mutant(
@@ -253,8 +254,8 @@ def tanh(x):
             "tanh 是按 (eˣ − e⁻ˣ) / (eˣ + e⁻ˣ) 计算的：x 大时 eˣ 溢出，∞ / ∞ 就成了 NaN。",
         ),
         Text(
-            "NumPy has a function for this that does not overflow.",
-            "NumPy 里有现成的、不会溢出的函数。",
+            "Which function of NumPy does this without overflowing?",
+            "NumPy 里哪个现成的函数不会溢出？",
         ),
     ),
     Mutant(
@@ -312,7 +313,7 @@ def power_gradient(g, x, *, n):
         ),
         Text(
             "x³ = x · x · x: the product rule gives one term for each factor. How many?",
-            "x³ = x · x · x：乘法法则对每个因子给出一项。一共几项？",
+            "x³ = x · x · x：积的求导法则对每个因子给出一项。一共几项？",
         ),
     ),
     Mutant(
@@ -446,8 +447,8 @@ def power_gradient(g, x, out, *, n):
             "n xⁿ / x 在 x = 0 以外都是斜率：在 x = 0 处却是 0 / 0，得到 NaN。",
         ),
         Text(
-            "Lower the exponent instead of dividing by x.",
-            "不要除以 x，而是把指数减 1。",
+            "Can the exponent be lowered without dividing by x?",
+            "不除以 x，能不能让指数降 1？",
         ),
     ),
     Mutant(
@@ -492,6 +493,209 @@ def power(x, n):
         Text(
             "2 to the power 3 is 8, and 3 to the power 2 is 9.",
             "2 的 3 次方是 8，3 的 2 次方是 9。",
+        ),
+    ),
+    Mutant(
+        "tanh.divided",
+        """
+def tanh_gradient(g, out):
+    return g / (1 - out * out)
+""",
+        Text(
+            "tanh_gradient divides by the slope: that is the slope of the inverse function, "
+            "artanh.",
+            "tanh_gradient 除以了斜率：那是反函数 artanh 的斜率。",
+        ),
+        Text(
+            "Where tanh is flat, must ∂L/∂x be large or small?",
+            "tanh 平坦的地方，∂L/∂x 应当大还是小？",
+        ),
+    ),
+    Mutant(
+        "tanh.forward-sigmoid",
+        """
+def tanh(x):
+    return 1 / (1 + np.exp(-x))
+""",
+        Text(
+            "This is the sigmoid, from 0 to 1: tanh goes from −1 to 1.",
+            "这是 sigmoid，取值从 0 到 1：tanh 的取值从 −1 到 1。",
+        ),
+        Text(
+            "What is tanh(0)?",
+            "tanh(0) 是多少？",
+        ),
+    ),
+    Mutant(
+        "tanh.exponential-of-2x",
+        """
+def tanh(x):
+    return (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1)
+""",
+        Text(
+            "tanh is computed from e²ˣ, which overflows for large x: ∞ / ∞ is NaN.",
+            "tanh 是用 e²ˣ 计算的，x 很大时会溢出：∞ / ∞ 就成了 NaN。",
+        ),
+        Text(
+            "Which function of NumPy does this for you?",
+            "NumPy 里哪个函数可以直接算？",
+        ),
+    ),
+    Mutant(
+        "tanh.exponential-of-minus-2x",
+        """
+def tanh(x):
+    return (1 - np.exp(-2 * x)) / (1 + np.exp(-2 * x))
+""",
+        Text(
+            "tanh is computed from e⁻²ˣ, which overflows for large negative x: ∞ / ∞ is NaN.",
+            "tanh 是用 e⁻²ˣ 计算的，x 是绝对值很大的负数时会溢出：∞ / ∞ 就成了 NaN。",
+        ),
+        Text(
+            "Which function of NumPy does this for you?",
+            "NumPy 里哪个函数可以直接算？",
+        ),
+    ),
+    Mutant(
+        "tanh.exponential-warns",
+        """
+def tanh(x):
+    return 2 / (1 + np.exp(-2 * x)) - 1
+""",
+        Text(
+            "The values are right, but an exponential overflows to ∞ on the way, and NumPy warns.",
+            "值是对的，但中途有指数溢出成了 ∞，NumPy 因此发出警告。",
+        ),
+        Text(
+            "Which function of NumPy does this for you?",
+            "NumPy 里哪个函数可以直接算？",
+        ),
+    ),
+    Mutant(
+        "tanh.of-one-number",
+        """
+import math
+
+
+def tanh(x):
+    return math.tanh(x)
+""",
+        Text(
+            "math.tanh takes a single number, and x is an array.",
+            "math.tanh 只接受单个数，而 x 是数组。",
+        ),
+        Text(
+            "Which library has functions of whole arrays?",
+            "哪个库的函数可以作用于整个数组？",
+        ),
+    ),
+    Mutant(
+        "power.forward-exponent-cut",
+        """
+def power(x, n):
+    return x ** int(n)
+""",
+        Text(
+            "power cuts the exponent down to a whole number: n = 2.5 becomes 2.",
+            "power 把指数截成了整数：n = 2.5 变成了 2。",
+        ),
+        Text(
+            "Does ** need a whole exponent?",
+            "** 的指数必须是整数吗？",
+        ),
+    ),
+    Mutant(
+        "power.exponent-cut",
+        """
+def power_gradient(g, x, *, n):
+    return g * n * x ** int(n - 1)
+""",
+        Text(
+            "power_gradient cuts the exponent down to a whole number: 1.5 becomes 1.",
+            "power_gradient 把指数截成了整数：1.5 变成了 1。",
+        ),
+        Text(
+            "Does ** need a whole exponent?",
+            "** 的指数必须是整数吗？",
+        ),
+    ),
+    Mutant(
+        "power.loop",
+        """
+def power(x, n):
+    out = 1.0
+    for _ in range(n):
+        out = out * x
+    return out
+""",
+        Text(
+            "A loop multiplies n times, but n need not be a whole number.",
+            "用循环乘 n 次，但 n 不一定是整数。",
+        ),
+        Text(
+            "Which operator takes any exponent?",
+            "哪个运算符可以用任意指数？",
+        ),
+    ),
+    Mutant(
+        "power.through-logarithm",
+        """
+def power(x, n):
+    return np.exp(n * np.log(x))
+""",
+        Text(
+            "exp(n log x) is xⁿ only where x is positive: the logarithm of a negative number is "
+            "NaN.",
+            "exp(n log x) 只在 x 为正时等于 xⁿ：负数的对数是 NaN。",
+        ),
+        Text(
+            "Which operator of Python does it directly?",
+            "Python 的哪个运算符可以直接计算？",
+        ),
+    ),
+    Mutant(
+        "power.exclusive-or",
+        """
+def power(x, n):
+    return x ^ n
+""",
+        Text(
+            "In Python ^ is not a power: it combines the bits of whole numbers.",
+            "在 Python 中 ^ 不是乘方，而是对整数按位异或。",
+        ),
+        Text(
+            "How does Python write a power?",
+            "Python 中乘方怎么写？",
+        ),
+    ),
+    Mutant(
+        "power.second-derivative",
+        """
+def power_gradient(g, x, *, n):
+    return g * n * (n - 1) * x ** (n - 2)
+""",
+        Text(
+            "n (n − 1) xⁿ⁻² is the second derivative: the gradient needs the first.",
+            "n (n − 1) xⁿ⁻² 是二阶导数：梯度只需要一阶导数。",
+        ),
+        Text(
+            "How often did the exponent come down?",
+            "指数一共降了几次？",
+        ),
+    ),
+    Mutant(
+        "power.first-power",
+        """
+def power_gradient(g, x, *, n):
+    return g * n * x
+""",
+        Text(
+            "power_gradient has x to the first power whatever n is: it is right for squares only.",
+            "不论 n 是几，power_gradient 中 x 都是一次方：只对平方是对的。",
+        ),
+        Text(
+            "The slope of x³ is a parabola. Which power of x is that?",
+            "x³ 的斜率是一条抛物线。那是 x 的几次方？",
         ),
     ),
 ]

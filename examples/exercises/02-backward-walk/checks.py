@@ -5,11 +5,13 @@ multiplies g by the weight of each parent, or hands g itself on where the weight
 called a, b, c, ... in the order in which they are made; the last one is the root.
 """
 
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 import numpy as np
 
-from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference
+from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference, attempt
+from minigrad.coursework.values import Foreign, Raised
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MOST = 20_000  # calls of rules in one graph, so that 2ⁿ paths come to an end
@@ -65,8 +67,8 @@ class Graph:
 
 
 def name_of(number):
-    """a, b, c, ..., and numbers where the letters end."""
-    return LETTERS[number] if 0 <= number < len(LETTERS) else f"node {number}"
+    """a, b, c, ..., and numbers where the letters end; ? for what is no node of the graph."""
+    return "?" if number < 0 else LETTERS[number] if number < len(LETTERS) else f"#{number}"
 
 
 def drawn(module, rng, parents, shape=(3,), plain=()):
@@ -81,7 +83,19 @@ def drawn(module, rng, parents, shape=(3,), plain=()):
     return graph
 
 
-def at_random(rng, count):
+def at_random(module, rng, count, shape=(3,), plain=()):
+    """A graph at random, by its name."""
+    parents = parents_at_random(rng, count)
+    return {told(parents): drawn(module, rng, parents, shape, plain)}
+
+
+def told(parents):
+    """What every node was made from, such as b(a), c(a, b)."""
+    made = [(n, ", ".join(map(name_of, before))) for n, before in enumerate(parents) if before]
+    return ", ".join(f"{name_of(n)}({before})" for n, before in made)
+
+
+def parents_at_random(rng, count):
     """Parents at random: two each, one of them the node before, so that the root has them all."""
     rows = [(), (0,)]
     for number in range(2, count):
@@ -91,17 +105,15 @@ def at_random(rng, count):
 
 
 def graphs(module, rng):
-    """Graphs with several paths, by name."""
+    """Graphs with several paths: diamonds, one node twice, short and long paths, at random."""
     return {
-        "a diamond, d of b and c": drawn(module, rng, [(), (0,), (0,), (1, 2)]),
-        "one node twice, b of a and a": drawn(module, rng, [(), (0, 0)], (2,)),
-        "a short path first, c of a and b": drawn(module, rng, [(), (0,), (0, 1)], (2, 2)),
-        "a long path first, c of b and a": drawn(module, rng, [(), (0,), (1, 0)]),
-        "sums, d of c and a, c of a and b": drawn(
-            module, rng, [(), (), (0, 1), (2, 0)], (5,), plain=(2, 3)
-        ),
-        "a random graph of 5": drawn(module, rng, at_random(rng, 5), (3, 2)),
-        "a random graph of 9": drawn(module, rng, at_random(rng, 9), (2,), plain=(3, 6)),
+        "b(a), c(a), d(b, c)": drawn(module, rng, [(), (0,), (0,), (1, 2)]),
+        "b(a, a)": drawn(module, rng, [(), (0, 0)], (2,)),
+        "b(a), c(a, b)": drawn(module, rng, [(), (0,), (0, 1)], (2, 2)),
+        "b(a), c(b, a)": drawn(module, rng, [(), (0,), (1, 0)]),
+        "c(a, b), d(c, a)": drawn(module, rng, [(), (), (0, 1), (2, 0)], (5,), plain=(2, 3)),
+        **at_random(module, rng, 5, (3, 2)),
+        **at_random(module, rng, 9, (2,), plain=(3, 6)),
     }
 
 
@@ -109,27 +121,81 @@ def graphs(module, rng):
 
 
 def signature(module, rng):
-    """Whether all is there."""
+    """Whether all is there, and what a Node holds."""
     names = ("Node", "topological_order", "backward")
-    return {name: float(callable(getattr(module, name, None))) for name in names}
+    found = {name: float(callable(getattr(module, name, None))) for name in names}
+
+    def held():
+        parents, rule = (module.Node(1.0), module.Node(2.0)), max
+        node = module.Node(3.0, parents, rule)
+        kept = tuple(node.parents) == parents and node.rule is rule and hasattr(node, "grad")
+        return [float(kept and node.value == 3.0 and len({node, *parents}) == 3)]
+
+    attempt(found, ["Node(value, parents, rule)"], module, held)
+    return found
+
+
+def judge_signature(observed, right):
+    """Node was given, and may stay as it is."""
+    bad = as_the_reference(observed, right)
+    if bad is None or not bad.key.startswith("Node"):
+        return bad and Failure(bad.key, Text(f"{bad.key} is not there", f"缺少 {bad.key}"))
+    error = observed.get(bad.key)
+    why = error.says if isinstance(error, Raised) and observed["Node"] else Text("", "")
+    en = f"{bad.key}: leave the class Node as it was given. {why.en}"
+    return Failure(
+        bad.key, Text(en.rstrip(), f"{bad.key}：请保留题目给出的 Node 类。{why.zh}".rstrip())
+    )
 
 
 def order(module, rng):
-    """The order as positions, and which node was made of which."""
+    """How often each node is listed, and which one comes before another that was made from it."""
     found = {}
     for name, graph in graphs(module, rng).items():
         given = module.topological_order(graph.root)
-        found[name] = given if given is None else graph.numbers(given)
-        found[f"#edges {name}"] = np.array(graph.edges)
+        edges = np.array(graph.edges)
+        found[f"#edges {name}"] = edges
+        if isinstance(given, Iterator):
+            found[name] = Foreign("iterator")
+        elif isinstance(given, (set, frozenset)):
+            found[name] = Foreign("set")
+        elif not isinstance(given, Iterable):
+            found[name] = given
+        else:
+            numbers = graph.numbers(given)
+            times = [numbers.count(n) for n in range(len(graph.nodes))]
+            found[f"{name}: #"] = np.array([*times, numbers.count(-1)])
+            if all(times):
+                late = [numbers.index(user) > numbers.index(parent) for user, parent in edges]
+                found[name] = np.array(late) if max(times) == 1 else np.zeros(len(edges), bool)
+            else:
+                found[name] = np.zeros(len(edges), bool)
+            found[f"#order {name}"] = np.array(numbers)
     return found
+
+
+ODD = {
+    Foreign("iterator"): Text(
+        "topological_order returns an iterator in place of a list",
+        "topological_order 返回的是迭代器，应为列表",
+    ),
+    Foreign("set"): Text(
+        "topological_order returns a set, which has no order, in place of a list",
+        "topological_order 返回的是集合，没有先后顺序，应为列表",
+    ),
+}
 
 
 def judge_order(observed, right):
     """Any order will do in which every node stands once, and before those it was made from."""
-    for name in [name for name in right if not name.startswith("#")]:
-        given = observed.get(name)
-        if not isinstance(given, np.ndarray):
-            return as_the_reference({name: given}, {name: np.zeros(1)})
+    for name in [name for name in right if name[0] != "#" and name[-1] != "#"]:
+        given = observed.get(f"#order {name}")
+        if given is None:
+            kind = observed.get(name)
+            if kind in ODD:
+                en, zh = ODD[kind]
+                return Failure(name, Text(f"{name}: {en}", f"{name}：{zh}"))
+            return as_the_reference({name: kind}, {name: np.zeros(1)})
         given = [int(i) for i in given]
         listed = ", ".join(map(name_of, given)) if given else "∅"
         problem = _problem(given, right[f"#edges {name}"])
@@ -144,15 +210,17 @@ def judge_order(observed, right):
 
 def _problem(given, edges):
     count = int(edges.max()) + 1
+    if -1 in given:
+        return Text("something in it is no node of the graph", "其中有不属于这个图的东西")
     for number in reversed(range(count)):
-        if given.count(number) != 1:
-            times = given.count(number)
+        times = given.count(number)
+        if times > 1:
             return Text(
                 f"{name_of(number)} stands there {times} times, and must once",
                 f"{name_of(number)} 出现了 {times} 次，应当恰好一次",
             )
-    if len(given) != count:
-        return Text("something in it is no node of the graph", "其中有不属于这个图的东西")
+        if not times:
+            return Text(f"{name_of(number)} is missing", f"缺少 {name_of(number)}")
     for user, parent in edges:
         if given.index(user) > given.index(parent):
             return Text(
@@ -173,9 +241,9 @@ def chain(module, rng):
     """One path: a root that is a leaf, one rule, and three."""
     found = {}
     for name, parents in (
-        ("a alone", [()]),
-        ("b of a", [(), (0,)]),
-        ("d of c, c of b, b of a", [(), (0,), (1,), (2,)]),
+        ("a", [()]),
+        ("b(a)", [(), (0,)]),
+        ("b(a), c(b), d(c)", [(), (0,), (1,), (2,)]),
     ):
         for shape in ((3,), (2, 2)):
             graph = drawn(module, rng, parents, shape)
@@ -196,8 +264,9 @@ def doublings(module, rng):
             for _ in range(depth):
                 last = graph.made((last, last), rng.normal(size=2) if weighted else (None, None))
             module.backward(graph.root, np.array(1.0))
-            what = "sums of a node with itself, weighted" if weighted else "doublings"
-            found[f"∂L/∂a after {depth} {what}"] = graph.nodes[0].grad
+            sums = [("v·{0} + w·{0}" if weighted else "{0} + {0}").format(c) for c in LETTERS]
+            made = [f"{LETTERS[n + 1]} = {sums[n]}" for n in range(depth)]
+            found[f"{', '.join(made)}: ∂L/∂a"] = graph.nodes[0].grad
     return found
 
 
@@ -216,21 +285,21 @@ def again(module, rng):
     first, second = rng.normal(size=(2, 3))
     kept = first.copy(), second.copy()
     for when, root, upstream in (
-        ("of d", 3, first),
-        ("of d, then of e", 4, second),
-        ("of d, then twice of e", 4, second),
+        ("backward(d)", 3, first),
+        ("backward(d), backward(e)", 4, second),
+        ("backward(d), backward(e), backward(e)", 4, second),
     ):
         module.backward(graph.nodes[root], upstream)
         for number in (2, 1, 0):
-            found[f"backward {when}: ∂L/∂{name_of(number)}"] = _copy(graph.nodes[number].grad)
+            found[f"{when}: ∂L/∂{name_of(number)}"] = _copy(graph.nodes[number].grad)
     alone = drawn(module, rng, [()])
     third = rng.normal(size=3)
     kept = *kept, third.copy()
     for _ in range(2):
         module.backward(alone.root, third)
-    found["backward of a leaf, twice: ∂L/∂a"] = _copy(alone.root.grad)
+    found["backward(a), backward(a): ∂L/∂a"] = _copy(alone.root.grad)
     for number, (now, before) in enumerate(zip((first, second, third), kept, strict=True), 1):
-        found[f"upstream {number} afterwards minus before"] = now - before
+        found[f"upstream[{number}] − copy(upstream[{number}])"] = now - before
     return found
 
 
@@ -242,8 +311,8 @@ def counts(module, rng):
     """How often each rule was run."""
     found = {}
     for name, parents in (
-        ("10 doublings", [(), *[(i, i) for i in range(10)]]),
-        ("a random graph of 12", at_random(rng, 12)),
+        ("b = a + a, …, k = j + j", [(), *[(i, i) for i in range(10)]]),
+        ("b(a), c(…), …, l(…)", parents_at_random(rng, 12)),
     ):
         graph = drawn(module, rng, parents)
         module.backward(graph.root, rng.normal(size=3))
@@ -285,8 +354,8 @@ def deep(module, rng):
         return {"RecursionError": 1.0}
     return {
         "RecursionError": 0.0,
-        "nodes in the order": float(count),
-        f"∂L/∂a of a chain of {DEEP:,}": leaf.grad,
+        "len(topological_order(root))": float(count),
+        f"{DEEP:,}: ∂L/∂a": leaf.grad,
     }
 
 
@@ -326,7 +395,10 @@ EXERCISE = Exercise(
     title=Text("The backward walk", "反向遍历"),
     checks=[
         Check(
-            "signature", Text("Node and both functions are there", "Node 和两个函数齐全"), signature
+            "signature",
+            Text("Node and both functions are there", "Node 和两个函数齐全"),
+            signature,
+            judge_signature,
         ),
         Check(
             "order",

@@ -108,8 +108,9 @@ MUTANTS = [
             "8、48、416，而不是 4、8、16。",
         ),
         Text(
-            "Go through the list that topological_order returns; nothing needs to recurse here.",
-            "遍历 topological_order 返回的列表即可，这里不需要递归。",
+            "Which function of yours says in what order the nodes take their turns, and is it "
+            "used here?",
+            "你的哪个函数规定了节点的先后？这里用到它了吗？",
         ),
     ),
     Mutant(
@@ -130,10 +131,8 @@ MUTANTS = [
             "没有按拓扑序：节点每收到一份贡献就往下传一次，先到的贡献又随后到的重复传递。",
         ),
         Text(
-            "Go through the list that topological_order returns; a node passes on only when its "
-            "turn "
-            "comes.",
-            "遍历 topological_order 返回的列表；轮到一个节点时，它才往下传。",
+            "When is a node's gradient complete, so that it may be passed on?",
+            "节点的梯度到什么时候才算齐全，可以往下传？",
         ),
     ),
     Mutant(
@@ -154,8 +153,8 @@ MUTANTS = [
             "队列不是拓扑序：两条路径都到达的节点在队列中出现两次，于是把它的和传了两次。",
         ),
         Text(
-            "Go through the list that topological_order returns: there every node stands once.",
-            "遍历 topological_order 返回的列表：每个节点在其中只出现一次。",
+            "How often may a node take its turn, and which list holds each node once?",
+            "每个节点可以轮到几次？哪个列表里每个节点只出现一次？",
         ),
     ),
     Mutant(
@@ -176,8 +175,9 @@ MUTANTS = [
             "数值正确，但每条路径各走了一遍：翻倍 n 次就有 2ⁿ 条路径，规则也运行这么多次。",
         ),
         Text(
-            "Wait until a node's gradient is complete, and run its rule then, once.",
-            "等到一个节点的梯度齐全了再运行它的规则，只运行一次。",
+            "A node lies on many paths. Until when would it have to wait so that one call of its "
+            "rule is enough?",
+            "一个节点在许多条路径上。要等到什么时候，只运行一次规则就够了？",
         ),
     ),
     Mutant(
@@ -200,8 +200,8 @@ def topological_order(root):
             "会排在由它算出的其他节点之前。",
         ),
         Text(
-            "Enter a node when all that it was made from has been entered, and reverse the list.",
-            "等一个节点的所有来源都列入之后再列入它，最后把列表反过来。",
+            "When is it certain that all other nodes made from this one are in the list already?",
+            "什么时候才能确定，由这个节点算出的其他节点都已经列入了？",
         ),
     ),
     Mutant(
@@ -222,8 +222,9 @@ def topological_order(root):
             "顺序按与根的距离排列：既有短路径又有长路径通向的节点排得太早。",
         ),
         Text(
-            "It is the longest path to a node that decides, not the shortest.",
-            "决定先后的是通向节点的最长路径，而不是最短路径。",
+            "Two paths lead to the node. How long must it wait: as long as the shorter one, or "
+            "the longer one?",
+            "有两条路径通向这个节点。它要等较短的那条，还是较长的那条？",
         ),
     ),
     Mutant(
@@ -261,8 +262,8 @@ def topological_order(root):
             "有几条路径通向一个节点，它就被列了几次；每个节点只应列一次。",
         ),
         Text(
-            "Remember in a set which nodes have been seen.",
-            "用一个集合记住哪些节点已经见过。",
+            "How can the search notice that it has been at a node before?",
+            "搜索时怎样才能知道自己已经到过某个节点？",
         ),
     ),
     Mutant(
@@ -278,7 +279,10 @@ def topological_order(root):
             "The root is not in the order, so its rule is never run.",
             "顺序中没有根，于是根的规则不会运行。",
         ),
-        Text("The list begins with the root itself.", "列表从根本身开始。"),
+        Text(
+            "With which node does the walk back begin?",
+            "反向遍历从哪个节点开始？",
+        ),
     ),
     Mutant(
         "walk.not-seeded",
@@ -394,8 +398,8 @@ def backward(root, upstream):
             "两个节点共用同一个数组，+= 同时改了两者：加法把同一个 g 交给了两个来源。",
         ),
         Text(
-            "Write a = a + b, which makes a new array, or copy what arrives first.",
-            "写成 a = a + b 会得到新数组；或者把先到的那份复制一下。",
+            "Which operation on two arrays makes a new one, and which writes into an old one?",
+            "对两个数组，哪种写法得到新数组，哪种写法会写进原来的数组？",
         ),
     ),
     Mutant(
@@ -471,8 +475,8 @@ def backward(root, upstream):
             "从同一个根第二次 backward 时，根的旧梯度还在，又算了一次。",
         ),
         Text(
-            "The root is made from others too, so it starts afresh like them.",
-            "根也是由别的节点算出的，同样要重新开始。",
+            "Is the root a leaf? What does the page say of all other nodes?",
+            "根是叶子吗？对于叶子以外的节点，页面上是怎么说的？",
         ),
     ),
     Mutant(
@@ -518,8 +522,257 @@ def topological_order(root):
             "RecursionError 告终。",
         ),
         Text(
-            "Loop, and keep what is still to be done in a list of your own, as a stack.",
-            "改用循环，把还没做完的放在一个列表里，当作自己的栈。",
+            "Where can a loop keep the nodes that are still to be visited?",
+            "如果改用循环，还没访问的节点可以放在哪里？",
+        ),
+    ),
+    Mutant(
+        "walk.node-missing",
+        """
+del Node
+""",
+        Text(
+            "The class Node is not there any more: the checks make their graphs of it.",
+            "Node 类不见了：检查要用它来构造计算图。",
+        ),
+        Text(
+            "Was it deleted, or has it another name now?",
+            "是被删掉了，还是改了名字？",
+        ),
+    ),
+    Mutant(
+        "walk.iterator",
+        """
+_listed = topological_order
+
+
+def topological_order(root):
+    return reversed(_listed(root)[::-1])
+""",
+        Text(
+            "topological_order returns an iterator: after one loop it is empty, and a second "
+            "loop does nothing.",
+            "topological_order 返回的是迭代器：循环一遍之后它就空了，第二次循环什么也不做。",
+        ),
+        Text(
+            "What does list(...) make of it?",
+            "对它用 list(...) 会得到什么？",
+        ),
+    ),
+    Mutant(
+        "walk.on-discovery-last-first",
+        """
+def topological_order(root):
+    order, seen, waiting = [], set(), [root]
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            seen.add(node)
+            order.append(node)
+            waiting.extend(node.parents)
+    return order
+""",
+        Text(
+            "The order lists nodes as a search with a stack finds them: one that a short path "
+            "finds early stands before others that are made from it.",
+            "顺序按用栈搜索时发现节点的先后排列：由短路径先发现的节点，会排在由它算出的其他节点之"
+            "前。",
+        ),
+        Text(
+            "When is it certain that no other node made from this one is still to come?",
+            "什么时候才能确定，由这个节点算出的其他节点都已经列入了？",
+        ),
+    ),
+    Mutant(
+        "walk.without-leaves",
+        """
+_listed = topological_order
+
+
+def topological_order(root):
+    return [node for node in _listed(root) if node.parents]
+""",
+        Text(
+            "The leaves are not in the order: it has to hold every node, also those that have no "
+            "rule.",
+            "顺序中没有叶子：所有节点都应当列入，没有规则的也不例外。",
+        ),
+        Text(
+            "Which nodes does the page want in the list?",
+            "页面要求列表中有哪些节点？",
+        ),
+    ),
+    Mutant(
+        "walk.rule-of-a-leaf",
+        """
+def backward(root, upstream):
+    order = topological_order(root)
+    for node in order:
+        if node.parents:
+            node.grad = None
+    receive(root, upstream)
+    for node in order:
+        for parent, contribution in zip(node.parents, node.rule(node.grad)):
+            receive(parent, contribution)
+""",
+        Text(
+            "The rule of a leaf is called, but a leaf has none: it is None.",
+            "对叶子也调用了规则，而叶子没有规则：它是 None。",
+        ),
+        Text(
+            "What does a leaf have to pass on, and to whom?",
+            "叶子要把什么传给谁？",
+        ),
+    ),
+    Mutant(
+        "walk.leaf-root-overwritten",
+        """
+def backward(root, upstream):
+    order = topological_order(root)
+    for node in order:
+        if node.parents:
+            node.grad = None
+    root.grad = upstream.copy()
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                receive(parent, contribution)
+""",
+        Text(
+            "The root's grad is set to the upstream gradient; a root that is a leaf adds it to "
+            "what it has.",
+            "根的 grad 被直接设成了上游梯度；如果根本身是叶子，应当加到已有的梯度上。",
+        ),
+        Text(
+            "What does the page say of a leaf that has a grad from before?",
+            "对于已经有 grad 的叶子，页面上是怎么说的？",
+        ),
+    ),
+    Mutant(
+        "walk.nodes-between-add-up",
+        """
+def backward(root, upstream):
+    receive(root, upstream)
+    waiting = [(root, upstream)]
+    while waiting:
+        node, g = waiting.pop()
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(g)):
+                receive(parent, contribution)
+                waiting.append((parent, contribution))
+""",
+        Text(
+            "On a second backward the leaves are right, but the nodes in between add to their "
+            "gradients of the first; only leaves do that.",
+            "第二次 backward 时，叶子是对的，但中间节点把新的梯度加到了第一次的梯度上；只有叶子才"
+            "累加。",
+        ),
+        Text(
+            "What must happen to all other nodes before the walk begins?",
+            "遍历开始之前，其他节点要怎样处理？",
+        ),
+    ),
+    Mutant(
+        "walk.rule-for-each-parent",
+        """
+def backward(root, upstream):
+    order = topological_order(root)
+    for node in order:
+        if node.parents:
+            node.grad = None
+    receive(root, upstream)
+    for node in order:
+        for place, parent in enumerate(node.parents):
+            receive(parent, node.rule(node.grad)[place])
+""",
+        Text(
+            "The numbers are right, but each rule is run once for every parent: one call returns "
+            "the contributions to all of them.",
+            "数值正确，但每条规则对每个来源各运行了一次：运行一次就能得到给所有来源的贡献。",
+        ),
+        Text(
+            "Where can the result of the call be kept while you go through the parents?",
+            "逐个处理来源时，规则的返回值可以放在哪里？",
+        ),
+    ),
+    Mutant(
+        "walk.squared",
+        """
+def backward(root, upstream):
+    order = topological_order(root)
+    for node in order:
+        if node.parents:
+            node.grad = None
+    receive(root, upstream)
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                receive(parent, contribution * node.grad)
+""",
+        Text(
+            "The contributions are multiplied by the node's gradient, but the rule has done that "
+            "already.",
+            "贡献又乘了一次节点的梯度，而规则已经乘过了。",
+        ),
+        Text(
+            "What does rule(g) return: the local derivative, or what is to be passed on?",
+            "rule(g) 返回的是局部导数，还是要往下传的贡献？",
+        ),
+    ),
+    Mutant(
+        "walk.ones-to-rules",
+        """
+def backward(root, upstream):
+    order = topological_order(root)
+    for node in order:
+        if node.parents:
+            node.grad = None
+    receive(root, upstream)
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(0 * node.grad + 1)):
+                receive(parent, contribution)
+""",
+        Text(
+            "The rules are given ones in place of the gradient of their node, so every node gets "
+            "local derivatives alone.",
+            "传给规则的是全 1，而不是该节点的梯度，于是各节点得到的只是局部导数。",
+        ),
+        Text(
+            "What is ∂L/∂node, and where is it kept?",
+            "∂L/∂node 是什么？它存放在哪里？",
+        ),
+    ),
+    Mutant(
+        "walk.reversed-in-backward",
+        """
+_listed, _backward = topological_order, backward
+
+
+def topological_order(root):
+    return _listed(root)[::-1]
+
+
+def backward(root, upstream):
+    order = topological_order(root)[::-1]
+    for node in order:
+        if node.parents:
+            node.grad = None
+    receive(root, upstream)
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                receive(parent, contribution)
+""",
+        Text(
+            "The order has the leaves first and the root last; topological_order itself must begin "
+            "with the root, even where backward turns the list around.",
+            "顺序是叶子在前、根在后；即使 backward 会把列表反过来，topological_order 返回的列表"
+            "本身也应当从根开始。",
+        ),
+        Text(
+            "In which of the two functions does the turning around belong?",
+            "反转应当放在哪个函数里？",
         ),
     ),
 ]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from minigrad.coursework import Check, Exercise, Failure, Text
+from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference
 
 ONE = [  # the broadcast shape, and the shape before; one axis was added or stretched
     ((3, 5), (5,)),
@@ -40,7 +40,7 @@ def undone(shapes):
         found = {}
         for large, small in shapes:
             g = rng.normal(size=large)
-            key = f"{large} back to {small}: ∂L/∂x"
+            key = f"{large} → {small}: ∂L/∂x"
             found[key] = module.unbroadcast(g, small)
             found[f"#doubled {key}"] = module.unbroadcast(2 * g, small)
             copies = g.size // max(1, int(np.prod(small)))
@@ -57,7 +57,7 @@ def untouched(module, rng):
         g = rng.normal(size=large)
         kept = g.copy()
         module.unbroadcast(g, small)
-        found[f"the gradient of shape {large}, after {small}"] = float(np.array_equal(g, kept))
+        found[f"unbroadcast(gradient, {small}), gradient {large}"] = float(np.array_equal(g, kept))
     return found
 
 
@@ -65,8 +65,8 @@ def judge_untouched(observed, right):
     """Nothing may be written into what came in."""
     for key in right:
         if observed[key] != 1:
-            en = f"{key}, is changed: work on a copy, or make a new array"
-            zh = f"{key}：传入的数组被改动了，请在副本上计算，或新建数组"
+            en = f"{key}: the gradient is changed: work on a copy, or make a new array"
+            zh = f"{key}：传入的梯度被改动了，请在副本上计算，或新建数组"
             return Failure(key, Text(en, zh))
     return None
 
@@ -77,17 +77,20 @@ def balance(module, rng):
     for large, small in (*ONE, *SEVERAL, *SCALAR):
         g, x = rng.normal(size=large), rng.normal(size=small)
         back = np.asarray(module.unbroadcast(g, small), float)
-        found[f"Σ g ⊙ broadcast(x), {large} and {small}"] = (g * np.broadcast_to(x, large)).sum()
-        found[f"Σ unbroadcast(g) ⊙ x, {large} and {small}"] = (back * x).sum()
+        name = f"{large} → {small}: Σ g ⊙ broadcast(x)"
+        found[name] = (g * np.broadcast_to(x, large)).sum()
+        found[f"#size {name}"] = np.abs(g * np.broadcast_to(x, large)).sum()
+        found[f"{large} → {small}: Σ unbroadcast(g) ⊙ x"] = (back * x).sum()
     return found
 
 
 def judge_balance(observed, right):
     """Both sums are the change of the loss if x grows by x, so they are equal."""
-    sums = list(observed.items())
-    for (_, forward), (key, back) in zip(sums[::2], sums[1::2], strict=True):
-        if not abs(float(forward) - float(back)) <= 1e-9 * (1 + abs(float(forward))):
-            en = f"{key}, is {float(back):.6g} and must be {float(forward):.6g}"
+    sums = [(key, value) for key, value in observed.items() if key[0] != "#"]
+    for (name, forward), (key, back) in zip(sums[::2], sums[1::2], strict=True):
+        size = float(right[f"#size {name}"])
+        if not abs(float(forward) - float(back)) <= 1e-6 * size:
+            en = f"{key} is {float(back):.6g} and must be {float(forward):.6g}"
             return Failure(
                 key, Text(en, f"{key}：得到 {float(back):.6g}，应为 {float(forward):.6g}")
             )
@@ -113,24 +116,26 @@ def products(module, rng):
             module.multiply_gradients(u, a, b) for u in (g, 2 * g, np.ones_like(g))
         )
         for name, one, two, three in zip("ab", made, doubled, ones, strict=True):
-            key = f"a * b, of {first} and {second}: ∂L/∂{name}"
+            key = f"{first} * {second}: ∂L/∂{name}"
             found |= {key: one, f"#doubled {key}": two, f"#ones {key}": three}
     return found
 
 
 def pair(module, rng):
-    """How many gradients come back."""
+    """How many gradients come back; −1 for what is no tuple."""
     a, b = rng.normal(size=(2, 3, 5))
     made = module.multiply_gradients(np.ones((3, 5)), a, b)
-    return {"gradients in a tuple": float(len(made)) if isinstance(made, (tuple, list)) else made}
+    count = len(made) if isinstance(made, (tuple, list)) else -1
+    return {"len(multiply_gradients(g, a, b))": float(count)}
 
 
 def judge_pair(observed, right):
     """A tuple of two."""
-    if np.ndim(observed["gradients in a tuple"]) == 0 and observed["gradients in a tuple"] == 2:
+    bad = as_the_reference(observed, right)
+    if bad is None:
         return None
     en = "multiply_gradients must return a tuple of two arrays, (∂L/∂a, ∂L/∂b)"
-    return Failure("a * b", Text(en, "multiply_gradients 应返回两个数组组成的元组 (∂L/∂a, ∂L/∂b)"))
+    return Failure(bad.key, Text(en, "multiply_gradients 应返回两个数组组成的元组 (∂L/∂a, ∂L/∂b)"))
 
 
 def worked(solution, language):

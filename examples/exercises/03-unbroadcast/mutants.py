@@ -68,7 +68,10 @@ def unbroadcast(gradient, shape):
             "one before.",
             "unbroadcast 只保留了最后一份拷贝的梯度，好像后一份覆盖了前一份。",
         ),
-        Text("Contributions add up: += and not =.", "各份贡献要累加：用 += 而不是 =。"),
+        Text(
+            "What becomes of the gradients of the other copies?",
+            "其余各份拷贝的梯度到哪里去了？",
+        ),
     ),
     Mutant(
         "unbroadcast.cut-off",
@@ -247,8 +250,9 @@ def unbroadcast(gradient, shape):
             "unbroadcast 对原有的轴求了和，却保留了拷贝的轴：应当反过来。",
         ),
         Text(
-            "An axis was copied along if its length was 1, or if it was not there.",
-            "原长为 1 的轴、或原来没有的轴，才是拷贝的方向。",
+            "Write shape under the shape of the gradient, from the right: at which axes do they "
+            "differ?",
+            "把 shape 从右边对齐写在梯度的形状下面：哪些轴的长度不同？",
         ),
     ),
     Mutant(
@@ -308,8 +312,8 @@ def unbroadcast(gradient, shape):
             "unbroadcast 逐个对轴求和，而每次求和都去掉一个轴：后面各轴的编号就不对了。",
         ),
         Text(
-            "sum takes a tuple of axes, or keepdims=True, or begin with the last axis.",
-            "sum 可以接受一组轴，也可以用 keepdims=True，或者从最后一个轴开始。",
+            "After one axis is summed away, which number has the next one?",
+            "去掉一个轴之后，下一个轴的编号是几？",
         ),
     ),
     Mutant(
@@ -351,7 +355,10 @@ def unbroadcast(gradient, shape):
             "gets the same array.",
             "unbroadcast 写进了传入的梯度：加法的另一个操作数拿到的是同一个数组。",
         ),
-        Text("Make a new array for the sums.", "把和写到新数组里。"),
+        Text(
+            "Which of your operations write into an array that is there already?",
+            "你的哪些运算会写进已有的数组？",
+        ),
     ),
     Mutant(
         "product.not-unbroadcast",
@@ -440,8 +447,8 @@ def multiply_gradients(g, a, b):
             "a * b 的一个梯度站到了另一个的位置上：∂L/∂a 在前，∂L/∂b 在后。",
         ),
         Text(
-            "The gradients stand in the order of the operands.",
-            "梯度的次序与操作数相同。",
+            "Which operand does the first gradient of the tuple belong to?",
+            "元组中的第一个梯度属于哪个操作数？",
         ),
     ),
     Mutant(
@@ -460,8 +467,8 @@ def multiply_gradients(g, a, b):
             "因子是对的，但形状写反了：∂L/∂a 用了 b 的形状。",
         ),
         Text(
-            "A gradient has the shape of what it is the gradient of.",
-            "梯度的形状与它所属的那个数组相同。",
+            "Which shape must the gradient of a have?",
+            "a 的梯度应当是什么形状？",
         ),
     ),
     Mutant(
@@ -494,5 +501,88 @@ def multiply_gradients(g, a, b):
             "a * b 的梯度与 g 无关：另一个操作数只是局部的斜率。",
         ),
         Text("What does the chain rule do with g?", "链式法则怎样用到 g？"),
+    ),
+    Mutant(
+        "unbroadcast.reshaped",
+        """
+def unbroadcast(gradient, shape):
+    return gradient.reshape(shape)
+""",
+        Text(
+            "unbroadcast only gives the gradient another shape, but there are more entries than "
+            "fit: the copies must be summed.",
+            "unbroadcast 只改变了梯度的形状，可元素比放得下的多：各份拷贝的梯度要相加。",
+        ),
+        Text(
+            "Which axes of the gradient stand for copies?",
+            "梯度的哪些轴对应拷贝？",
+        ),
+    ),
+    Mutant(
+        "unbroadcast.broadcast-again",
+        """
+import numpy as np
+
+
+def unbroadcast(gradient, shape):
+    return np.broadcast_to(gradient, shape)
+""",
+        Text(
+            "unbroadcast broadcasts once more: backward it goes from the large shape to the "
+            "small one.",
+            "unbroadcast 又广播了一次：反向时应当从大的形状变回小的形状。",
+        ),
+        Text(
+            "What was copied forward. What happens to the copies' gradients?",
+            "前向时拷贝了几份，各份的梯度该怎样处理？",
+        ),
+    ),
+    Mutant(
+        "unbroadcast.total",
+        """
+def unbroadcast(gradient, shape):
+    return gradient.sum()
+""",
+        Text(
+            "unbroadcast sums the whole gradient to a single number: only the axes that were "
+            "copied along are summed.",
+            "unbroadcast 把整个梯度加成了一个数：只应沿被拷贝的轴求和。",
+        ),
+        Text(
+            "Which axes were copied along?",
+            "拷贝是沿哪些轴进行的？",
+        ),
+    ),
+    Mutant(
+        "unbroadcast.axes-in-a-list",
+        """
+def unbroadcast(gradient, shape):
+    aligned = (1,) * (gradient.ndim - len(shape)) + tuple(shape)
+    axes = [i for i, n in enumerate(aligned) if n == 1]
+    return gradient.sum(axis=axes).reshape(shape)
+""",
+        Text(
+            "The axes are right, but they come in a list: NumPy's sum wants a number or a tuple.",
+            "轴找对了，却放在列表里：NumPy 的 sum 要的是一个数或元组。",
+        ),
+        Text(
+            "How does Python turn a list into a tuple?",
+            "Python 中怎样把列表变成元组？",
+        ),
+    ),
+    Mutant(
+        "product.both-factors",
+        """
+def multiply_gradients(g, a, b):
+    return unbroadcast(g * a * b, a.shape), unbroadcast(g * a * b, b.shape)
+""",
+        Text(
+            "g is multiplied by the whole product a * b: its value is not its slope.",
+            "g 乘以了整个乘积 a * b：那是它的值，而不是斜率。",
+        ),
+        Text(
+            "If a grows by 1, by how much does a * b grow?",
+            "a 增加 1，a * b 增加多少？",
+        ),
     ),
 ]

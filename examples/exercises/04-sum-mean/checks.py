@@ -83,17 +83,20 @@ def mirror(op):
             out = function(x, **options)
             g = rng.normal(size=out.shape)
             out.backward(g)
-            told = f"{op} of {shape} {options}"
-            found[f"Σ g ⊙ out, {told}"] = float((g * out.numpy()).sum())
-            found[f"Σ ∂L/∂x ⊙ x, {told}"] = float((x.grad * x.numpy()).sum())
+            given = "".join(f", {name}={value}" for name, value in options.items())
+            told = f"{op}_over({shape}{given})"
+            found[f"{told}: Σ g ⊙ out"] = float((g * out.numpy()).sum())
+            found[f"#size {told}: Σ g ⊙ out"] = float(np.abs(g * out.numpy()).sum())
+            found[f"{told}: Σ ∂L/∂x ⊙ x"] = float((x.grad * x.numpy()).sum())
         return found
 
     def judge(observed, right):
-        sums = list(observed.items())
-        for (_, forward), (key, back) in zip(sums[::2], sums[1::2], strict=True):
+        sums = [(key, value) for key, value in observed.items() if key[0] != "#"]
+        for (name, forward), (key, back) in zip(sums[::2], sums[1::2], strict=True):
+            size = float(right[f"#size {name}"])
             forward, back = float(forward), float(back)
-            if not abs(forward - back) <= 1e-9 * (1 + abs(forward)):
-                en = f"{key}, is {back:.6g} and must be {forward:.6g}"
+            if not abs(forward - back) <= 1e-6 * size:
+                en = f"{key} is {back:.6g} and must be {forward:.6g}"
                 return Failure(key, Text(en, f"{key}：得到 {back:.6g}，应为 {forward:.6g}"))
         return None
 

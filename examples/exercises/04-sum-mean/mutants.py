@@ -13,7 +13,10 @@ def sum_over(x, axis=None, *, keepdims=False):
             "sum_over adds up everything whatever axis says.",
             "不论 axis 是什么，sum_over 都把所有元素加了起来。",
         ),
-        Text("Hand axis on to NumPy.", "把 axis 传给 NumPy。"),
+        Text(
+            "What is the parameter axis for?",
+            "参数 axis 是做什么用的？",
+        ),
     ),
     Mutant(
         "sum.keepdims-ignored",
@@ -25,7 +28,10 @@ def sum_over(x, axis=None, *, keepdims=False):
             "sum_over takes the summed axes away also with keepdims=True.",
             "keepdims=True 时，sum_over 仍去掉了求和的轴。",
         ),
-        Text("Hand keepdims on to NumPy.", "把 keepdims 传给 NumPy。"),
+        Text(
+            "What is the parameter keepdims for?",
+            "参数 keepdims 是做什么用的？",
+        ),
     ),
     Mutant(
         "sum.upstream-ignored",
@@ -151,8 +157,8 @@ def sum_gradient(g, x_shape, *, axis, keepdims):
             "没有补回求和的轴就扩展了 g：NumPy 从右边对齐形状，于是方阵的梯度跑到了另一个轴上。",
         ),
         Text(
-            "Give g an axis of length 1 where one was summed, then spread it.",
-            "先在求和的位置给 g 补上长度为 1 的轴，再扩展。",
+            "Line up the shapes of g and of x from the right: which axis of x does g meet?",
+            "把 g 与 x 的形状从右边对齐：g 对上了 x 的哪个轴？",
         ),
     ),
     Mutant(
@@ -203,8 +209,8 @@ def sum_gradient(g, x_shape, *, axis, keepdims):
             "负的轴补早了一位：list.insert(-1, …) 插在最后一个元素之前，而不是之后。",
         ),
         Text(
-            "Turn a negative axis into a positive one first, with the number of axes of x.",
-            "先用 x 的轴数把负的轴换算成非负的。",
+            "Which number from 0 has the axis −1 of an x with three axes?",
+            "x 有三个轴时，轴 −1 从 0 数起是第几个？",
         ),
     ),
     Mutant(
@@ -255,8 +261,8 @@ def sum_gradient(g, x_shape, *, axis, keepdims):
             "多个轴按给出的次序逐个补回：靠后的位置还不存在，或者会被后补的轴挤动。",
         ),
         Text(
-            "axis=(2, 0) means the same as (0, 2). Put the axes in order first.",
-            "axis=(2, 0) 与 (0, 2) 意思相同。先把轴排好序。",
+            "axis=(2, 0) means the same as (0, 2). Does your function give the same for both?",
+            "axis=(2, 0) 与 (0, 2) 意思相同。你的函数对两者给出相同的结果吗？",
         ),
     ),
     Mutant(
@@ -269,7 +275,10 @@ def mean_over(x, axis=None, *, keepdims=False):
             "mean_over averages everything whatever axis says.",
             "不论 axis 是什么，mean_over 都对所有元素取了平均。",
         ),
-        Text("Hand axis on to NumPy.", "把 axis 传给 NumPy。"),
+        Text(
+            "What is the parameter axis for?",
+            "参数 axis 是做什么用的？",
+        ),
     ),
     Mutant(
         "mean.forward-by-size",
@@ -490,8 +499,182 @@ def mean_gradient(g, x_shape, *, axis, keepdims):
             "没有补回求平均的轴就扩展了 g / n，于是方阵的梯度跑到了另一个轴上。",
         ),
         Text(
-            "Give g an axis of length 1 where one was averaged, then spread it.",
-            "先在求平均的位置给 g 补上长度为 1 的轴，再扩展。",
+            "Line up the shapes of g and of x from the right: which axis of x does g meet?",
+            "把 g 与 x 的形状从右边对齐：g 对上了 x 的哪个轴？",
+        ),
+    ),
+    Mutant(
+        "sum.axes-always-kept",
+        """
+def sum_over(x, axis=None, *, keepdims=False):
+    return x.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "sum_over always keeps the summed axes; it must do so with keepdims=True alone.",
+            "sum_over 总是保留求和的轴；只有 keepdims=True 时才应保留。",
+        ),
+        Text(
+            "What is the parameter keepdims for?",
+            "参数 keepdims 是做什么用的？",
+        ),
+    ),
+    Mutant(
+        "sum.none-expanded",
+        """
+def sum_gradient(g, x_shape, *, axis, keepdims):
+    if not keepdims:
+        g = np.expand_dims(g, axis)
+    return np.broadcast_to(g, x_shape)
+""",
+        Text(
+            "axis=None is not dealt with: np.expand_dims wants numbers, and None means all axes.",
+            "没有处理 axis=None：np.expand_dims 要的是数，而 None 表示所有的轴。",
+        ),
+        Text(
+            "Which shape has g if everything was summed?",
+            "所有元素都加在一起时，g 是什么形状？",
+        ),
+    ),
+    Mutant(
+        "sum.none-as-index",
+        """
+def sum_gradient(g, x_shape, *, axis, keepdims):
+    n = x_shape[axis]
+    return np.broadcast_to(np.reshape(g, with_ones(x_shape, axis)), x_shape) * (n / n)
+""",
+        Text(
+            "axis=None is not dealt with: it is no index, but stands for all axes.",
+            "没有处理 axis=None：它不能当下标，而是表示所有的轴。",
+        ),
+        Text(
+            "Which shape has g if everything was summed?",
+            "所有元素都加在一起时，g 是什么形状？",
+        ),
+    ),
+    Mutant(
+        "sum.tuple-as-index",
+        """
+def sum_gradient(g, x_shape, *, axis, keepdims):
+    if axis is None:
+        return np.full(x_shape, g)
+    shape = list(x_shape)
+    shape[axis] = 1
+    return np.broadcast_to(np.reshape(g, shape), x_shape)
+""",
+        Text(
+            "A tuple of axes is not dealt with: it is used as an index.",
+            "没有处理由多个轴组成的元组：它被当成了下标。",
+        ),
+        Text(
+            "axis may be a number or a tuple. How can one be made into the other?",
+            "axis 可能是一个数，也可能是元组。怎样统一成一种？",
+        ),
+    ),
+    Mutant(
+        "mean.keepdims-ignored",
+        """
+def mean_over(x, axis=None, *, keepdims=False):
+    return x.mean(axis=axis)
+""",
+        Text(
+            "mean_over takes the averaged axes away also with keepdims=True.",
+            "keepdims=True 时，mean_over 仍去掉了求平均的轴。",
+        ),
+        Text(
+            "What is the parameter keepdims for?",
+            "参数 keepdims 是做什么用的？",
+        ),
+    ),
+    Mutant(
+        "mean.forward-not-divided",
+        """
+def mean_over(x, axis=None, *, keepdims=False):
+    return x.sum(axis=axis, keepdims=keepdims)
+""",
+        Text(
+            "mean_over returns the sum: it is not divided by anything.",
+            "mean_over 返回的是和：没有做除法。",
+        ),
+        Text(
+            "What is the mean of 3 and 5?",
+            "3 和 5 的平均是多少？",
+        ),
+    ),
+    Mutant(
+        "mean.forward-last-length",
+        """
+def mean_over(x, axis=None, *, keepdims=False):
+    return x.sum(axis=axis, keepdims=keepdims) / x.shape[-1]
+""",
+        Text(
+            "mean_over divides by the length of the last axis, whichever axis was averaged.",
+            "mean_over 总是除以最后一个轴的长度，不管对哪个轴取平均。",
+        ),
+        Text(
+            "How many numbers are added up for one entry of the result?",
+            "结果的一个元素是由几个数相加得到的？",
+        ),
+    ),
+    Mutant(
+        "mean.forward-first-length",
+        """
+def mean_over(x, axis=None, *, keepdims=False):
+    return x.sum(axis=axis, keepdims=keepdims) / len(x)
+""",
+        Text(
+            "mean_over divides by len(x), the length of axis 0, whichever axis was averaged.",
+            "mean_over 总是除以 len(x)，即轴 0 的长度，不管对哪个轴取平均。",
+        ),
+        Text(
+            "How many numbers are added up for one entry of the result?",
+            "结果的一个元素是由几个数相加得到的？",
+        ),
+    ),
+    Mutant(
+        "mean.median",
+        """
+def mean_over(x, axis=None, *, keepdims=False):
+    return np.median(x, axis=axis, keepdims=keepdims)
+""",
+        Text(
+            "This is the median, the entry in the middle, and not the mean.",
+            "这是中位数，即排在中间的数，而不是平均。",
+        ),
+        Text(
+            "What is the mean of 1, 2 and 9?",
+            "1、2、9 的平均是多少？",
+        ),
+    ),
+    Mutant(
+        "mean.none-as-index",
+        """
+def mean_gradient(g, x_shape, *, axis, keepdims):
+    n = x_shape[axis]
+    return sum_gradient(g / n, x_shape, axis=axis, keepdims=keepdims)
+""",
+        Text(
+            "axis=None is not dealt with: it is no index, but stands for all axes.",
+            "没有处理 axis=None：它不能当下标，而是表示所有的轴。",
+        ),
+        Text(
+            "How many entries are averaged if axis is None?",
+            "axis 为 None 时，一共对几个元素求平均？",
+        ),
+    ),
+    Mutant(
+        "mean.tuple-as-index",
+        """
+def mean_gradient(g, x_shape, *, axis, keepdims):
+    n = math.prod(x_shape) if axis is None else x_shape[axis]
+    return sum_gradient(g / n, x_shape, axis=axis, keepdims=keepdims)
+""",
+        Text(
+            "A tuple of axes is not dealt with: it is used as an index.",
+            "没有处理由多个轴组成的元组：它被当成了下标。",
+        ),
+        Text(
+            "How many entries are averaged along two axes?",
+            "沿两个轴求平均时，一共有几个元素？",
         ),
     ),
 ]

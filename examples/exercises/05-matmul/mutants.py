@@ -125,8 +125,8 @@ def matmul(a, b):
             "规则返回了另一个因子的梯度：aᵀ @ g 属于 b，g @ bᵀ 属于 a。",
         ),
         Text(
-            "The gradient at a holds b, and the other way round.",
-            "a 的梯度中出现的是 b，反之亦然。",
+            "∂L/∂a has the shape of a, (n, k). Which of your two products has it?",
+            "∂L/∂a 与 a 同形，为 (n, k)。你的两个乘积中哪个是这个形状？",
         ),
     ),
     Mutant(
@@ -138,8 +138,9 @@ def matmul(a, b):
             "转置后的因子放在了 g 的错误一侧：矩阵乘法是有顺序的。",
         ),
         Text(
-            "b stood to the right of a in the product, and stands to the right of g in the rule.",
-            "乘积中 b 在 a 的右边，规则中它也在 g 的右边。",
+            "b stood to the right of a in the product. On which side of g does it stand in the "
+            "rule?",
+            "乘积中 b 在 a 的右边。规则中它应当在 g 的哪一边？",
         ),
     ),
     Mutant(
@@ -150,8 +151,9 @@ def matmul(a, b):
             "上游梯度也被转置了；它的形状本来就与 a @ b 相同。",
         ),
         Text(
-            "In each rule exactly one factor is transposed.",
-            "每条规则中恰好只有一个因子要转置。",
+            "Write the shapes of g, a and b: how many transposes are needed for the product to "
+            "have the shape of a?",
+            "写出 g、a、b 的形状：要让乘积与 a 同形，需要几次转置？",
         ),
     ),
     Mutant(
@@ -204,8 +206,8 @@ def matmul(a, b):
             "交换的是前两个轴；只有在没有批次轴时，这才是转置。",
         ),
         Text(
-            "Count the axes of the matrix from the end: −2 and −1.",
-            "矩阵的两个轴从末尾数起：−2 和 −1。",
+            "Which two axes belong to the matrix, counted from the end?",
+            "从末尾数起，矩阵是哪两个轴？",
         ),
     ),
     Mutant(
@@ -217,9 +219,9 @@ def matmul(a, b):
             "梯度带着 a @ b 的批次轴：因子沿某些批次轴被重复使用，梯度却没有沿这些轴求和。",
         ),
         Text(
-            "One matrix was used for every member of the batch, so its gradient is the sum of "
-            "theirs.",
-            "同一个矩阵被批次中的每个成员使用，它的梯度是各份之和。",
+            "One matrix was used for every member of the batch. What becomes of their "
+            "contributions?",
+            "同一个矩阵被批次中的每个成员使用。各份贡献该怎样处理？",
         ),
     ),
     Mutant(
@@ -245,7 +247,10 @@ def matmul(a, b):
             "A batch axis of length 1 is summed away; the factor has it, so its gradient keeps it.",
             "长度为 1 的批次轴在求和时消失了；因子有这个轴，梯度也要保留它。",
         ),
-        Text("sum has an option that keeps the axis.", "sum 有一个保留该轴的选项。"),
+        Text(
+            "What does sum do with an axis unless it is told otherwise?",
+            "如果没有另外指定，sum 会怎样处理求和的轴？",
+        ),
     ),
     Mutant(
         "matmul.batch-always-summed",
@@ -276,8 +281,8 @@ def matmul(a, b):
             "共用因子的批次上取了平均；应当求和。",
         ),
         Text(
-            "Every member of the batch adds to L, and none of them is divided by their number.",
-            "批次的每个成员都对 L 有贡献，谁也没有除以个数。",
+            "Every member of the batch adds to L. By what would you divide, and why?",
+            "批次的每个成员都对 L 有贡献。为什么要除？除以什么？",
         ),
     ),
     Mutant(
@@ -315,7 +320,8 @@ def matmul(a, b):
             "共用的因子只收到了最后一个成员的梯度：其余的被覆盖了。",
         ),
         Text(
-            "In a loop over the batch it is += and not =.", "在对批次的循环中，应当用 += 而不是 =。"
+            "What happens to the gradient of one member when the next one comes?",
+            "下一个成员到来时，前一个成员的梯度怎样了？",
         ),
     ),
     Mutant(
@@ -372,8 +378,8 @@ def matmul_gradient_b(g, a, b):
             "规则只适用于矩阵：向量没有可以转置的第二个轴。",
         ),
         Text(
-            "Give the vector the axis that it stands for, in g too, and take it away in the end.",
-            "给向量补上它所缺的轴，g 也要补，最后再去掉。",
+            "As which matrix does a vector stand on the left, and as which on the right?",
+            "向量在左边时当作怎样的矩阵？在右边时呢？",
         ),
     ),
     Mutant(
@@ -418,8 +424,8 @@ def matmul_gradient_b(g, a, b):
             "向量的梯度成了只有一行或一列的矩阵。",
         ),
         Text(
-            "What you gave the vector on the way in must be taken away on the way out.",
-            "开头给向量补的轴，最后要去掉。",
+            "Which axis did the vector get on the way in, and where is it taken away again?",
+            "开头给向量补了哪个轴？后来又在哪里去掉？",
         ),
     ),
     Mutant(
@@ -468,6 +474,179 @@ def matmul_gradient_b(g, a, b):
         Text(
             "a @ b is the sum of aᵢ bᵢ. What is its derivative with respect to one aᵢ?",
             "a @ b 是 aᵢ bᵢ 之和。它对某一个 aᵢ 的导数是什么？",
+        ),
+    ),
+    Mutant(
+        "matmul.forward-swapped",
+        """
+def matmul(a, b):
+    return b @ a
+""",
+        Text(
+            "The factors stand in the wrong order: b @ a is another product, and mostly does not "
+            "even fit.",
+            "两个因子的顺序反了：b @ a 是另一个乘积，形状往往也对不上。",
+        ),
+        Text(
+            "a is (n, k) and b is (k, m): which order has k in the middle?",
+            "a 是 (n, k)，b 是 (k, m)：哪种顺序能让 k 相邻？",
+        ),
+    ),
+    Mutant(
+        "matmul.forward-transposed",
+        """
+def matmul(a, b):
+    return (a @ b).mT if a.ndim > 1 and b.ndim > 1 else a @ b
+""",
+        Text(
+            "The product is transposed: rows and columns of a @ b are swapped.",
+            "结果被转置了：a @ b 的行与列互换了。",
+        ),
+        Text(
+            "c has the rows of a and the columns of b. Which shape is that?",
+            "c 的行来自 a，列来自 b。这样的形状是什么？",
+        ),
+    ),
+    Mutant(
+        "matmul.vectors-forgotten-by-swapaxes",
+        """
+def matmul_gradient_a(g, a, b):
+    return summed(g @ b.swapaxes(-1, -2), a.shape)
+
+
+def matmul_gradient_b(g, a, b):
+    return summed(a.swapaxes(-1, -2) @ g, b.shape)
+""",
+        Text(
+            "The rules hold for matrices only: a vector has no second axis to swap.",
+            "规则只适用于矩阵：向量没有第二个轴可以交换。",
+        ),
+        Text(
+            "As which matrix does a vector stand on the left, and as which on the right?",
+            "向量在左边时当作怎样的矩阵？在右边时呢？",
+        ),
+    ),
+    Mutant(
+        "matmul.upstream-handed-on",
+        """
+def matmul_gradient_a(g, a, b):
+    return g * 1.0
+
+
+def matmul_gradient_b(g, a, b):
+    return g * 1.0
+""",
+        Text(
+            "Both rules hand g on as it came: the other factor is missing.",
+            "两条规则都原样传下了 g：漏了另一个因子。",
+        ),
+        Text(
+            "If one entry of a grows by 1, by how much do the entries of a @ b grow?",
+            "a 的一个元素增加 1，a @ b 的各元素增加多少？",
+        ),
+    ),
+    Mutant(
+        "matmul.own-factor",
+        """
+def matmul_gradient_a(g, a, b):
+    g, rows, columns = as_matrices(g, a, b)
+    return summed(g @ rows.mT, rows.shape).reshape(a.shape)
+
+
+def matmul_gradient_b(g, a, b):
+    g, rows, columns = as_matrices(g, a, b)
+    return summed(columns.mT @ g, columns.shape).reshape(b.shape)
+""",
+        Text(
+            "Each gradient holds its own factor: the gradient at a must be made of b, and that "
+            "at b of a.",
+            "每个梯度里用的都是自己：a 的梯度应由 b 得来，b 的梯度应由 a 得来。",
+        ),
+        Text(
+            "If aᵢₖ grows by 1, which numbers tell by how much cᵢⱼ grows?",
+            "aᵢₖ 增加 1 时，cᵢⱼ 增加多少由哪些数决定？",
+        ),
+    ),
+    Mutant(
+        "matmul.wrong-side-at-a",
+        """
+def matmul_gradient_a(g, a, b):
+    g, a_, b_ = as_matrices(g, a, b)
+    return summed(b_.mT @ g, a_.shape).reshape(a.shape)
+""",
+        Text(
+            "In ∂L/∂a the transposed factor stands on the wrong side of g: a product of matrices "
+            "has an order.",
+            "∂L/∂a 中，转置后的因子放在了 g 的错误一侧：矩阵乘法是有顺序的。",
+        ),
+        Text(
+            "b stood to the right of a in the product. On which side of g does it stand in the "
+            "rule?",
+            "乘积中 b 在 a 的右边。规则中它应当在 g 的哪一边？",
+        ),
+    ),
+    Mutant(
+        "matmul.wrong-side-at-b",
+        """
+def matmul_gradient_b(g, a, b):
+    g, a_, b_ = as_matrices(g, a, b)
+    return summed(g @ a_.mT, b_.shape).reshape(b.shape)
+""",
+        Text(
+            "In ∂L/∂b the transposed factor stands on the wrong side of g: a product of matrices "
+            "has an order.",
+            "∂L/∂b 中，转置后的因子放在了 g 的错误一侧：矩阵乘法是有顺序的。",
+        ),
+        Text(
+            "a stood to the left of b in the product. On which side of g does it stand in the "
+            "rule?",
+            "乘积中 a 在 b 的左边。规则中它应当在 g 的哪一边？",
+        ),
+    ),
+    Mutant(
+        "matmul.reshaped-for-transposed",
+        """
+def matmul_gradient_a(g, a, b):
+    g, a_, b_ = as_matrices(g, a, b)
+    turned = b_.reshape(*b_.shape[:-2], b_.shape[-1], b_.shape[-2])
+    return summed(g @ turned, a_.shape).reshape(a.shape)
+
+
+def matmul_gradient_b(g, a, b):
+    g, a_, b_ = as_matrices(g, a, b)
+    turned = a_.reshape(*a_.shape[:-2], a_.shape[-1], a_.shape[-2])
+    return summed(turned @ g, b_.shape).reshape(b.shape)
+""",
+        Text(
+            "The factor is not transposed: what stands there has the right shape for any matrix, "
+            "but of a square it is the matrix itself. reshape keeps the order of the entries.",
+            "因子并没有转置：reshape 只改变形状，元素的先后次序不变；对方阵来说，它什么也没有做。",
+        ),
+        Text(
+            "Print [[1, 2], [3, 4]] after your reshape. Where should the 2 be?",
+            "把 [[1, 2], [3, 4]] 按你的写法 reshape 后打印出来。2 应当在哪里？",
+        ),
+    ),
+    Mutant(
+        "matmul.einsum-without-batch",
+        """
+import numpy as np
+
+
+def matmul_gradient_a(g, a, b):
+    return np.einsum("ij,kj->ik", g, b)
+
+
+def matmul_gradient_b(g, a, b):
+    return np.einsum("ik,ij->kj", a, g)
+""",
+        Text(
+            "The einsum names two axes of each array; a batch has more of them.",
+            "einsum 中每个数组只写了两个轴，而批次的轴更多。",
+        ),
+        Text(
+            'How does einsum write "whatever axes come before"?',
+            "在 einsum 中，“前面还有任意个轴”怎么写？",
         ),
     ),
 ]

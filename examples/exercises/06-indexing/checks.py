@@ -37,12 +37,14 @@ def on_a_table(module, rng):
         indices[indices == -2] = 0
         g = rng.normal(size=(length, width))
         order = rng.permutation(length)
-        name = f"{length} indices into {count} rows"
+        name = f"indices ({length},), weight ({count}, {width})"
         made = module.embedding_gradient(g.copy(), (count, width), indices=indices)
         other = module.embedding_gradient(g[order], (count, width), indices=indices[order])
-        found[f"{name}: Σ of ∂L/∂weight minus Σ of g"] = made.sum(axis=0) - g.sum(axis=0)
-        found[f"{name}: ∂L/∂weight in rows that nobody takes"] = made[-2:]
-        found[f"{name}: ∂L/∂weight minus that of the indices in another order"] = made - other
+        found[f"{name}: Σ ∂L/∂weight − Σ g"] = made.sum(axis=0) - g.sum(axis=0)
+        found[f"{name}: ∂L/∂weight[-2:]"] = made[-2:]
+        found[f"{name}: ∂L/∂weight(g, indices) − ∂L/∂weight(g[order], indices[order])"] = (
+            made - other
+        )
     return found
 
 
@@ -51,10 +53,11 @@ def judge_table(observed, right):
     for name in right:
         value = np.asarray(observed[name], float)
         if not np.abs(value).max() < 1e-9:
-            en, zh = (
-                f"{name} must be 0, and is {value.tolist()}",
-                f"{name} 应为 0，实为 {value.tolist()}",
-            )
+            largest = f"{np.abs(value).max():.6g}"
+            rows = Text(", as nobody takes these rows", "，因为没有取到这些行")
+            why = rows if name.endswith("[-2:]") else Text("", "")
+            en = f"{name} must be 0{why.en}; its largest entry is {largest}"
+            zh = f"{name} 应为 0{why.zh}；实际上绝对值最大的元素为 {largest}"
             return Failure(name, Text(en, zh))
     return None
 

@@ -24,8 +24,8 @@ MUTANTS = [
             "后写的覆盖了先写的。",
         ),
         Text(
-            "Look for the NumPy function that adds as often as an index is named, or write a loop.",
-            "NumPy 有一个函数，下标出现几次就加几次；也可以写循环。",
+            "Does NumPy have a way to add as often as an index is named? Or what would a loop do?",
+            "NumPy 有没有办法让下标出现几次就加几次？用循环又该怎么写？",
         ),
     ),
     Mutant(
@@ -104,7 +104,8 @@ MUTANTS = [
             "这只是数出每行取了几次，没有用到上游梯度。",
         ),
         Text(
-            "What is added is g at that position, and not 1.", "加上去的应是该位置的 g，而不是 1。"
+            "What is added each time a row is taken: 1, or something that came from above?",
+            "每取一次，应当加上 1，还是加上从上游传来的什么？",
         ),
     ),
     Mutant(
@@ -117,8 +118,8 @@ MUTANTS = [
             "梯度的形状是所取各行的形状，而不是整张表的形状。",
         ),
         Text(
-            "The gradient at weight has as many rows as weight; start from zeros of weight_shape.",
-            "weight 的梯度与 weight 行数相同；从 weight_shape 形状的 0 开始。",
+            "How many rows must the gradient at weight have?",
+            "weight 的梯度应当有几行？",
         ),
     ),
     Mutant(
@@ -135,8 +136,8 @@ MUTANTS = [
             "梯度只包含取到的行；没取到的行也要在，值为 0。",
         ),
         Text(
-            "Its shape is weight_shape, whatever indices are.",
-            "无论下标是什么，形状都是 weight_shape。",
+            "How many rows must the gradient at weight have?",
+            "weight 的梯度应当有几行？",
         ),
     ),
     Mutant(
@@ -195,8 +196,8 @@ MUTANTS = [
             "下标有两个轴时，只有第一行有贡献。",
         ),
         Text(
-            "Indices may have any shape; flatten them, and the axes of g that belong to them.",
-            "下标可以是任意形状；把它展平，g 中与之对应的轴也展平。",
+            "How can indices of any shape be made into one row of numbers, and g to fit them?",
+            "怎样把任意形状的下标变成一串数，并让 g 与之对应？",
         ),
     ),
     Mutant(
@@ -234,8 +235,8 @@ MUTANTS = [
             "下标和 g 展平的顺序不同，各行拿到了别人的梯度。",
         ),
         Text(
-            "Both are to be flattened line by line, without a transpose.",
-            "两者都应逐行展平，不要转置。",
+            "In which order does ravel go through indices, and in which through g?",
+            "ravel 按什么次序走过下标？又按什么次序走过 g？",
         ),
     ),
     Mutant(
@@ -313,6 +314,127 @@ MUTANTS = [
         Text(
             "Look for *=, += and out= on g: write to your own array of zeros.",
             "检查对 g 的 *=、+= 和 out=：应写到你自己的零数组里。",
+        ),
+    ),
+    Mutant(
+        "indexing.flat-table",
+        """
+def embedding(weight, indices):
+    return np.take(weight, indices)
+""",
+        Text(
+            "Without an axis np.take numbers the entries of the whole table, and not its rows.",
+            "不指定轴时，np.take 是给整张表的元素编号，而不是给行编号。",
+        ),
+        Text(
+            "How is a row of an array written?",
+            "怎样写出数组的一行？",
+        ),
+    ),
+    Mutant(
+        "indexing.columns",
+        """
+def embedding(weight, indices):
+    return weight[:, indices]
+""",
+        Text(
+            "These are columns of the table: an index names a row.",
+            "这样取出的是表的列：下标指的应当是行。",
+        ),
+        Text(
+            "Which axis of weight are the words?",
+            "weight 的哪个轴对应词？",
+        ),
+    ),
+    Mutant(
+        "indexing.zeros-of-the-lookup",
+        """
+def embedding_gradient(g, weight_shape, *, indices):
+    total = np.zeros_like(g)
+    np.add.at(total, indices, g)
+    return total
+""",
+        Text(
+            "The array of zeros has the shape of g, and not that of the table: there are not "
+            "enough rows in it.",
+            "零数组的形状与 g 相同，而不是与表相同：行数不对。",
+        ),
+        Text(
+            "Which parameter of the rule tells how many rows the table has?",
+            "规则的哪个参数说明了表有几行？",
+        ),
+    ),
+    Mutant(
+        "indexing.only-indices-flattened",
+        """
+def embedding_gradient(g, weight_shape, *, indices):
+    total = np.zeros(weight_shape)
+    np.add.at(total, indices.ravel(), g)
+    return total
+""",
+        Text(
+            "indices are flattened and g is not: with two axes of indices they no longer fit "
+            "each other.",
+            "下标展平了而 g 没有：下标有两个轴时，两者就对不上了。",
+        ),
+        Text(
+            "Which axes of g belong to indices?",
+            "g 的哪些轴与下标对应？",
+        ),
+    ),
+    Mutant(
+        "indexing.one-hot-not-flattened",
+        """
+def embedding_gradient(g, weight_shape, *, indices):
+    return np.eye(weight_shape[0])[indices].T @ g
+""",
+        Text(
+            "The product with one-hot rows holds for a single axis of indices: with two the axes "
+            "no longer fit.",
+            "独热矩阵的乘积只适用于一个轴的下标：有两个轴时就对不上了。",
+        ),
+        Text(
+            "What is the shape of np.eye(n)[indices] if indices are (2, 4)?",
+            "下标的形状为 (2, 4) 时，np.eye(n)[indices] 是什么形状？",
+        ),
+    ),
+    Mutant(
+        "indexing.loop-over-first-axis",
+        """
+def embedding_gradient(g, weight_shape, *, indices):
+    total = np.zeros(weight_shape)
+    for index, row in zip(indices, g):
+        total[index] += row
+    return total
+""",
+        Text(
+            "The loop takes indices along their first axis: a single index, of shape (), has "
+            "none, and with two axes a whole line comes at once.",
+            "循环只沿下标的第一个轴进行：形状为 () 的单个下标没有轴，而有两个轴时一次来的是一整行"
+            "下标。",
+        ),
+        Text(
+            "How can indices of any shape be made into one row of numbers, and g to fit them?",
+            "怎样把任意形状的下标变成一串数，并让 g 与之对应？",
+        ),
+    ),
+    Mutant(
+        "indexing.negative-apart",
+        """
+def embedding_gradient(g, weight_shape, *, indices):
+    total = np.zeros(weight_shape)
+    for row in np.unique(indices):
+        total[row] = g[indices == row].sum(axis=0)
+    return total
+""",
+        Text(
+            "−1 and n − 1 name the same row, but are treated as two: the second overwrites the "
+            "first.",
+            "−1 与 n − 1 指的是同一行，却被当成了两行：后写的覆盖了先写的。",
+        ),
+        Text(
+            "Which row does weight[-1] give, and what stands in total[row] by then?",
+            "weight[-1] 是哪一行？那时 total[row] 里已经有什么？",
         ),
     ),
 ]

@@ -75,9 +75,9 @@ def slopes(forward, rule, kinks, **options):
             (function(Tensor(at + d), **options).numpy() - here) / d for d in (-step, step)
         )
         return {
-            "the slope at x": x.grad / g,
-            "the slope on its left": left,
-            "the slope on its right": right,
+            "∂out/∂x": x.grad / g,
+            "∂out/∂x, h < 0": left,
+            "∂out/∂x, h > 0": right,
         }
 
     def judge(observed, right):
@@ -85,7 +85,7 @@ def slopes(forward, rule, kinks, **options):
         lowest, highest = np.minimum(*sides) + 0.0, np.maximum(*sides) + 0.0  # no −0
         for at, s, low, high in zip(kinks, slope, lowest, highest, strict=True):
             if not low - 1e-9 <= s <= high + 1e-9:
-                key = f"{forward} at {at:g}"
+                key = f"{forward}, x = {at:g}"
                 en = f"{key}: the slope is {s:.6g}, and must lie between {low:.6g} and {high:.6g}"
                 zh = f"{key}：斜率为 {s:.6g}，应在 {low:.6g} 与 {high:.6g} 之间"
                 return Failure(key, Text(en, zh))
@@ -116,7 +116,7 @@ def ties(module, rng):
         g = rng.uniform(0.5, 2.0, out.shape) * rng.choice([-1.0, 1.0], out.shape)
         out.backward(g)
         parts = leaf.grad / np.expand_dims(g, axis)
-        found[f"parts of g, axis={axis}"] = parts
+        found[f"axis={axis}: ∂L/∂x / g"] = parts
         found[f"#largest {axis}"] = (x == x.max(axis=axis, keepdims=True)).astype(float)
     return found
 
@@ -124,7 +124,7 @@ def ties(module, rng):
 def judge_ties(observed, right):
     """Where there is a tie, every fair share is right: the parts are ≥ 0 and add up to 1."""
     for axis in (1, 0, -1):
-        key = f"parts of g, axis={axis}"
+        key = f"axis={axis}: ∂L/∂x / g"
         parts, largest = np.asarray(observed[key], float), right[f"#largest {axis}"]
         total = parts.sum(axis=axis)
         if not (parts[largest == 0] == 0).all():

@@ -70,7 +70,10 @@ def relu(x):
             "relu writes into x: whoever made x still needs it, for its own gradient too.",
             "relu 写进了 x：产生 x 的地方还要用它，包括求它自己的梯度。",
         ),
-        Text("Return a new array.", "请返回新数组。"),
+        Text(
+            "Which of your operations write into an array that is there already?",
+            "你的哪些运算会写进已有的数组？",
+        ),
     ),
     Mutant(
         "relu.upstream-ignored",
@@ -221,7 +224,10 @@ def relu_gradient(g, x):
             "changed.",
             "relu_gradient 写进了 g：别的规则可能收到同一个数组，会发现它被改动了。",
         ),
-        Text("np.where makes a new array.", "np.where 会生成新数组。"),
+        Text(
+            "Which function of NumPy chooses between two arrays and makes a new one?",
+            "NumPy 的哪个函数在两个数组之间选择，并生成新数组？",
+        ),
     ),
     Mutant(
         "relu.truth-of-an-array",
@@ -235,8 +241,8 @@ def relu_gradient(g, x):
             "数组的比较给出一组真假值：而 if、and、or、not 只接受一个。",
         ),
         Text(
-            "Choose entry by entry, with np.where or a mask.",
-            "用 np.where 或掩码逐个元素选择。",
+            "Which function of NumPy chooses entry by entry?",
+            "NumPy 的哪个函数可以逐个元素选择？",
         ),
     ),
     Mutant(
@@ -249,7 +255,10 @@ def max_over(x, axis=-1):
             "max_over takes the largest of all entries whatever axis says.",
             "不论 axis 是什么，max_over 都取了所有元素的最大值。",
         ),
-        Text("Hand axis on to NumPy.", "把 axis 传给 NumPy。"),
+        Text(
+            "What is the parameter axis for?",
+            "参数 axis 是做什么用的？",
+        ),
     ),
     Mutant(
         "max.last-axis",
@@ -261,7 +270,10 @@ def max_over(x, axis=-1):
             "max_over always goes along the last axis.",
             "max_over 总是沿最后一个轴。",
         ),
-        Text("Hand axis on to NumPy.", "把 axis 传给 NumPy。"),
+        Text(
+            "What is the parameter axis for?",
+            "参数 axis 是做什么用的？",
+        ),
     ),
     Mutant(
         "max.elementwise",
@@ -344,8 +356,8 @@ def max_gradient(g, x, out, *, axis):
             "掩码是对的，但没有给 g 补回那个轴：NumPy 从右边对齐，方阵中传来的就是别的行的梯度。",
         ),
         Text(
-            "What you did for out is needed for g too.",
-            "对 out 做过的事，对 g 也要做。",
+            "Line up the shapes of g and of x from the right: which axis of x does g meet?",
+            "把 g 与 x 的形状从右边对齐：g 对上了 x 的哪个轴？",
         ),
     ),
     Mutant(
@@ -512,7 +524,10 @@ def clip(x, low, high):
             "clip stops at low, but not at high.",
             "clip 在 low 处截住了，在 high 处却没有。",
         ),
-        Text("There are two bounds.", "界有两个。"),
+        Text(
+            "What is clip(9, 0, 1) in your function?",
+            "在你的函数里，clip(9, 0, 1) 是多少？",
+        ),
     ),
     Mutant(
         "clip.upstream-ignored",
@@ -577,7 +592,10 @@ def clip_gradient(g, x, *, low, high):
             "Entries above high still get a gradient: only low is looked at.",
             "大于 high 的元素仍得到了梯度：只看了 low。",
         ),
-        Text("There are two bounds.", "界有两个。"),
+        Text(
+            "If x is far above high and grows a little, does the result change?",
+            "x 远大于 high 时稍微增大，结果会变吗？",
+        ),
     ),
     Mutant(
         "clip.lower-forgotten",
@@ -589,7 +607,10 @@ def clip_gradient(g, x, *, low, high):
             "Entries below low still get a gradient: only high is looked at.",
             "小于 low 的元素仍得到了梯度：只看了 high。",
         ),
-        Text("There are two bounds.", "界有两个。"),
+        Text(
+            "If x is far below low and grows a little, does the result change?",
+            "x 远小于 low 时稍微增大，结果会变吗？",
+        ),
     ),
     Mutant(
         "clip.inverted",
@@ -658,7 +679,10 @@ def clip_gradient(g, x, *, low, high):
             "changed.",
             "clip_gradient 写进了 g：别的规则可能收到同一个数组，会发现它被改动了。",
         ),
-        Text("np.where makes a new array.", "np.where 会生成新数组。"),
+        Text(
+            "Which function of NumPy chooses between two arrays and makes a new one?",
+            "NumPy 的哪个函数在两个数组之间选择，并生成新数组？",
+        ),
     ),
     Mutant(
         "clip.truth-of-an-array",
@@ -672,8 +696,213 @@ def clip_gradient(g, x, *, low, high):
             "low <= x <= high 这样的连续比较要求数组给出单个真假值；if、and、or、not 也是如此。",
         ),
         Text(
-            "Make two comparisons, and join them entry by entry with &.",
-            "分开写两个比较，再用 & 逐个元素连接。",
+            "What do the two comparisons give on their own, and which operator joins such arrays?",
+            "两个比较各自得到什么？哪个运算符可以连接这样的数组？",
+        ),
+    ),
+    Mutant(
+        "relu.forward-leaky",
+        """
+def relu(x):
+    return np.where(x > 0, x, 0.01 * x)
+""",
+        Text(
+            "This is the leaky relu: relu is 0 for negative entries.",
+            "这是 leaky relu：relu 对负的元素为 0。",
+        ),
+        Text(
+            "What is relu(−3)?",
+            "relu(−3) 是多少？",
+        ),
+    ),
+    Mutant(
+        "relu.forward-mask",
+        """
+def relu(x):
+    return np.where(x > 0, 1.0, 0.0)
+""",
+        Text(
+            "relu returns 1 where x is positive: that is its slope, and not its value.",
+            "relu 在 x 为正处返回了 1：那是它的斜率，而不是值。",
+        ),
+        Text(
+            "What is relu(3)?",
+            "relu(3) 是多少？",
+        ),
+    ),
+    Mutant(
+        "relu.if",
+        """
+def relu(x):
+    if x > 0:
+        return x
+    return 0.0
+""",
+        Text(
+            "An if asks an array for a single true or false: the array has an answer for each "
+            "entry.",
+            "if 要求数组给出单个真假值：而数组的每个元素各有一个。",
+        ),
+        Text(
+            "Which function of NumPy chooses entry by entry?",
+            "NumPy 的哪个函数可以逐个元素选择？",
+        ),
+    ),
+    Mutant(
+        "max.axis-kept",
+        """
+def max_over(x, axis=-1):
+    return x.max(axis=axis, keepdims=True)
+""",
+        Text(
+            "The axis is still there, with length 1: max_over returns x without it.",
+            "那个轴还在，长度为 1：max_over 的结果中不应有它。",
+        ),
+        Text(
+            "What does keepdims keep?",
+            "keepdims 保留了什么？",
+        ),
+    ),
+    Mutant(
+        "max.forward-minimum",
+        """
+def max_over(x, axis=-1):
+    return x.min(axis=axis)
+""",
+        Text(
+            "This is the smallest entry, and not the largest.",
+            "这是最小的元素，而不是最大的。",
+        ),
+        Text(
+            "Which of NumPy's reductions is wanted here?",
+            "这里要用 NumPy 的哪个归约？",
+        ),
+    ),
+    Mutant(
+        "max.python",
+        """
+def max_over(x, axis=-1):
+    return max(x)
+""",
+        Text(
+            "Python's max compares whole rows, and wants a single true or false of each "
+            "comparison.",
+            "Python 自带的 max 比较的是整行，并要求每次比较给出单个真假值。",
+        ),
+        Text(
+            "Which method of an array knows about axes?",
+            "数组的哪个方法可以指定轴？",
+        ),
+    ),
+    Mutant(
+        "max.axis-put-last",
+        """
+def max_gradient(g, x, out, *, axis):
+    top = x == out[..., None]
+    return top * g[..., None] / np.maximum(top.sum(axis=axis, keepdims=True), 1)
+""",
+        Text(
+            "out and g get their axis back at the end, whichever was taken.",
+            "不论取最大值时用的是哪个轴，都把轴补在了最后。",
+        ),
+        Text(
+            "axis tells where the axis of length 1 belongs.",
+            "axis 说明了长度为 1 的轴应补在哪里。",
+        ),
+    ),
+    Mutant(
+        "max.argmax-in-rows",
+        """
+def max_gradient(g, x, out, *, axis):
+    made = np.zeros_like(x)
+    made[np.arange(len(x)), x.argmax(axis=axis)] = g
+    return made
+""",
+        Text(
+            "The places that argmax gives are used as columns, whichever axis was taken.",
+            "不论取最大值时用的是哪个轴，argmax 给出的位置都被当成了列号。",
+        ),
+        Text(
+            "If axis is 0, does argmax give rows or columns?",
+            "axis 为 0 时，argmax 给出的是行号还是列号？",
+        ),
+    ),
+    Mutant(
+        "clip.value-of-result",
+        """
+def clip_gradient(g, x, *, low, high):
+    return g * np.clip(x, low, high)
+""",
+        Text(
+            "g is multiplied by the clipped value: it must be multiplied by the slope, which is "
+            "1 or 0.",
+            "g 乘以了截断后的值：应当乘以斜率，即 1 或 0。",
+        ),
+        Text(
+            "If x grows by 1 between the bounds, by how much does the result?",
+            "在两界之间 x 增加 1，结果增加多少？",
+        ),
+    ),
+    Mutant(
+        "clip.forward-zero",
+        """
+def clip(x, low, high):
+    return np.where((x >= low) & (x <= high), x, 0.0)
+""",
+        Text(
+            "Entries outside become 0: they must become the bound that they crossed.",
+            "界外的元素变成了 0：应当变成它越过的那个界值。",
+        ),
+        Text(
+            "What is 9, limited to the interval from 0 to 1?",
+            "把 9 限制在 0 到 1 之间，得到多少？",
+        ),
+    ),
+    Mutant(
+        "clip.lower-bound-missing",
+        """
+def clip(x, low, high):
+    return np.minimum(x, high)
+""",
+        Text(
+            "clip stops at high, but not at low.",
+            "clip 在 high 处截住了，在 low 处却没有。",
+        ),
+        Text(
+            "What is clip(−9, 0, 1) in your function?",
+            "在你的函数里，clip(−9, 0, 1) 是多少？",
+        ),
+    ),
+    Mutant(
+        "clip.input-overwritten",
+        """
+def clip(x, low, high):
+    x[x < low] = low
+    x[x > high] = high
+    return x
+""",
+        Text(
+            "clip writes into x: whoever made x still needs it, for its own gradient too.",
+            "clip 写进了 x：产生 x 的地方还要用它，包括求它自己的梯度。",
+        ),
+        Text(
+            "Which function makes a new array?",
+            "哪个函数会生成新数组？",
+        ),
+    ),
+    Mutant(
+        "clip.and",
+        """
+def clip_gradient(g, x, *, low, high):
+    return g * (x > low and x < high)
+""",
+        Text(
+            "and asks an array for a single true or false: the array has an answer for each entry.",
+            "and 要求数组给出单个真假值：而数组的每个元素各有一个。",
+        ),
+        Text(
+            "Which operator joins two masks entry by entry?",
+            "哪个运算符可以逐个元素连接两个掩码？",
         ),
     ),
 ]

@@ -33,7 +33,9 @@ def backward(module, g, x):
 
 def rows(module, rng):
     """Weights and gradients for scores of ordinary size, large, shifted, far apart and hidden."""
-    x, g = rng.normal(size=(2, 3, 5))
+    g = rng.normal(size=(3, 5))
+    # None of them near 0: clipped at 100 or at 500, 10⁴ · x is the same.
+    x = rng.uniform(0.1, 2.0, size=(3, 5)) * rng.choice([-1.0, 1.0], size=(3, 5))
     hidden = x.copy()
     hidden[np.arange(3), rng.integers(0, 5, 3)] = -np.inf
     found = {}
@@ -41,26 +43,26 @@ def rows(module, rng):
         "x": x,
         "x + 1000": x + 1000,
         "10⁴ · x": 1e4 * x,
-        "x with rows 2000 apart": x + np.array([[0], [2000], [-2000]]),
-        "x with one score of −∞ in each row": hidden,
+        "x + [0, 2000, −2000]ᵀ": x + np.array([[0], [2000], [-2000]]),
+        "x, x[i, j] = −∞": hidden,
     }.items():
-        found[f"the weights of {name}"] = module.softmax(scores.copy())
-        found[f"∂L/∂x for {name}"] = backward(module, g, scores)
+        found[f"softmax({name})"] = module.softmax(scores.copy())
+        found[f"softmax({name}): ∂L/∂x"] = backward(module, g, scores)
     return found
 
 
 def judge_rows(observed, right):
     """A constant added to a row changes nothing, so the gradient of a row sums to 0."""
     for name in right:
-        total = 1.0 if name.startswith("the weights") else 0.0
+        total = 0.0 if name.endswith("∂L/∂x") else 1.0
         sums = np.asarray(observed[name], float).sum(axis=-1)
         if not np.abs(sums - total).max() < CLOSE:
-            en = f"the rows of {name} must sum to {total:.0f}; the sums are {sums}"
+            en = f"{name}: every row must sum to {total:.0f}; the sums are {sums}"
             return Failure(name, Text(en, f"{name}：每行之和应为 {total:.0f}，实为 {sums}"))
-    same, shifted = (observed[f"the weights of {name}"] for name in ("x", "x + 1000"))
+    same, shifted = (observed[f"softmax({name})"] for name in ("x", "x + 1000"))
     if not np.abs(same - shifted).max() < CLOSE:
-        en = "x + 1000 must have the same weights as x"
-        return Failure("x + 1000", Text(en, "x + 1000 的权重应与 x 的相同"))
+        en = "softmax(x + 1000) must be softmax(x)"
+        return Failure("softmax(x + 1000)", Text(en, "softmax(x + 1000) 应与 softmax(x) 相同"))
     for name, wanted in right.items():
         if not np.abs(observed[name] - wanted).max() < CLOSE:
             return Failure(name, Text(f"{name}: wrong in some entries", f"{name}：有的元素不正确"))

@@ -224,8 +224,8 @@ def softmax_gradient(g, out, *, axis):
             "规则对整个数组求 g ⊙ p 之和；而每一行各有自己的和。",
         ),
         Text(
-            "Give sum an axis, and keep it with length 1 so that it still broadcasts.",
-            "给 sum 指定轴，并保留长度为 1 的该轴，以便广播。",
+            "Which entries share a softmax, and of what shape is the array of all sums?",
+            "哪些元素属于同一个 softmax？由所有和组成的数组是什么形状？",
         ),
     ),
     Mutant(
@@ -256,8 +256,8 @@ def softmax_gradient(g, out, *, axis):
             "规则又对 out 取了一次 softmax，而 out 已经是 x 的 softmax。",
         ),
         Text(
-            "A rule that asks for out gets the result, and need not compute it again.",
-            "规则的参数 out 就是前向的结果，不必再算一次。",
+            "What has become of x by the time it is called out?",
+            "x 变成 out 之前，经过了什么？",
         ),
     ),
     Mutant(
@@ -287,8 +287,8 @@ def softmax_gradient(g, out, *, axis):
             "规则就地修改了 g：其他规则的上游梯度可能是同一个数组。",
         ),
         Text(
-            "g -= ... changes g itself; g = g - ... does not.",
-            "g -= ... 会改变 g 本身，g = g - ... 不会。",
+            "Which of x -= y and x = x - y changes the array itself?",
+            "x -= y 与 x = x - y，哪个会改变数组本身？",
         ),
     ),
     Mutant(
@@ -303,7 +303,10 @@ def softmax_gradient(g, out, *, axis):
             "The rule writes into out: the next backward pass finds wrong weights there.",
             "规则就地修改了 out：下一次反向传播时，里面的权重就不对了。",
         ),
-        Text("out *= ... changes out itself.", "out *= ... 会改变 out 本身。"),
+        Text(
+            "Which of x *= y and x = x * y changes the array itself?",
+            "x *= y 与 x = x * y，哪个会改变数组本身？",
+        ),
     ),
     # -------------------------------------------------------------------------------- the forward
     Mutant(
@@ -335,7 +338,11 @@ def softmax(x, axis=-1):
             "become 0, and 0 / 0 is NaN.",
             "整个数组减去了同一个最大值：远低于它的那一行，exp 全部变为 0，而 0 / 0 是 NaN。",
         ),
-        Text("Each row needs the maximum of its own.", "每一行都要减去自己的最大值。"),
+        Text(
+            "Along which axis must the maximum be taken, so that at least one exponent of every "
+            "row is 0?",
+            "沿哪个轴取最大值，才能让每一行至少有一个指数为 0？",
+        ),
     ),
     Mutant(
         "softmax.minimum-subtracted",
@@ -348,7 +355,10 @@ def softmax(x, axis=-1):
             "The minimum is subtracted, so all exponents are positive and still overflow.",
             "减去的是最小值，于是指数全为正，仍会溢出。",
         ),
-        Text("exp is safe where its argument is at most 0.", "exp 的自变量不超过 0 时才安全。"),
+        Text(
+            "For which arguments can exp not overflow?",
+            "自变量满足什么条件时，exp 不会溢出？",
+        ),
     ),
     Mutant(
         "softmax.forward-last-axis",
@@ -361,7 +371,10 @@ def softmax(x, axis=-1):
             "softmax ignores its axis, and always takes the last one.",
             "softmax 忽略了 axis，总是沿最后一个轴计算。",
         ),
-        Text("Pass axis on to max and to sum.", "把 axis 传给 max 和 sum。"),
+        Text(
+            "What is the parameter axis for?",
+            "参数 axis 是做什么用的？",
+        ),
     ),
     Mutant(
         "softmax.forward-all-axes",
@@ -375,8 +388,9 @@ def softmax(x, axis=-1):
             "整个数组的权重之和为 1；应当是每一行的权重之和为 1。",
         ),
         Text(
-            "Sum along the axis, and keep it with length 1 so that it broadcasts.",
-            "沿 axis 求和，并保留长度为 1 的该轴，以便广播。",
+            "Which entries share a denominator, and of what shape is the array of all "
+            "denominators?",
+            "哪些元素共用一个分母？由所有分母组成的数组是什么形状？",
         ),
     ),
     Mutant(
@@ -389,7 +403,10 @@ def softmax(x, axis=-1):
             "The weights are not divided by their sum: the largest of each row is always 1.",
             "权重没有除以它们的和：每行最大的权重总是 1。",
         ),
-        Text("Weights of a row must sum to 1.", "一行的权重之和必须为 1。"),
+        Text(
+            "What must a row of weights sum to?",
+            "一行权重之和应当是多少？",
+        ),
     ),
     Mutant(
         "softmax.divided-by-mean",
@@ -428,7 +445,10 @@ def softmax(x, axis=-1):
             "The weights are powers of 2 in place of e.",
             "权重是 2 的幂，应当是 e 的幂。",
         ),
-        Text("np.exp2 is not np.exp.", "np.exp2 不是 np.exp。"),
+        Text(
+            "What is the base of your exponential?",
+            "你的指数函数，底数是几？",
+        ),
     ),
     Mutant(
         "softmax.writes-into-x",
@@ -443,8 +463,305 @@ def softmax(x, axis=-1):
             "softmax 就地修改了 x：调用者手里的分数被改掉了。",
         ),
         Text(
-            "x -= ... changes x itself; x = x - ... does not.",
-            "x -= ... 会改变 x 本身，x = x - ... 不会。",
+            "Which of x -= y and x = x - y changes the array itself?",
+            "x -= y 与 x = x - y，哪个会改变数组本身？",
+        ),
+    ),
+    Mutant(
+        "softmax.off-diagonal-sign",
+        """
+def softmax_gradient(g, out, *, axis):
+    others = (g * out).sum(axis=axis, keepdims=True) - g * out
+    return g * out * (1 - out) + out * others
+""",
+        Text(
+            "For i ≠ j the sign of ∂pᵢ/∂xⱼ is wrong: a larger score takes weight away from the "
+            "others.",
+            "i ≠ j 时 ∂pᵢ/∂xⱼ 的符号错了：一个分数变大，其他权重就变小。",
+        ),
+        Text(
+            "The weights sum to 1. If one of them grows, what do the others do?",
+            "权重之和为 1。其中一个变大时，其余的会怎样？",
+        ),
+    ),
+    Mutant(
+        "softmax.off-diagonal-alone",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * (g * out - (g * out).sum(axis=axis, keepdims=True))
+""",
+        Text(
+            "Only the terms with i ≠ j are there: what a score does to its own weight is missing.",
+            "只有 i ≠ j 的各项：漏了分数对自己那个权重的影响。",
+        ),
+        Text(
+            "What is ∂pᵢ/∂xⱼ where i = j?",
+            "i = j 时 ∂pᵢ/∂xⱼ 是什么？",
+        ),
+    ),
+    Mutant(
+        "softmax.diagonal-in-both",
+        """
+def softmax_gradient(g, out, *, axis):
+    return g * out * (1 - out) - out * (g * out).sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The term with i = j counts twice: it is in p (1 − p), and once more in the sum over "
+            "all i.",
+            "i = j 的那一项算了两次：p (1 − p) 里有它，对所有 i 的求和里又有它。",
+        ),
+        Text(
+            "Your first part is the case i = j. Which i are left for the sum?",
+            "第一部分已经是 i = j 的情形。求和里应当只剩下哪些 i？",
+        ),
+    ),
+    Mutant(
+        "softmax.upstream-handed-on",
+        """
+def softmax_gradient(g, out, *, axis):
+    return g * 1.0
+""",
+        Text(
+            "The rule hands g on as it came: the derivative of the softmax is missing.",
+            "规则原样传下了 g：漏了 softmax 的导数。",
+        ),
+        Text(
+            "How much does each weight change when one score grows?",
+            "一个分数变大时，各个权重分别变化多少？",
+        ),
+    ),
+    Mutant(
+        "softmax.backward-without-keepdims",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * (g - (g * out).sum(axis=axis))
+""",
+        Text(
+            "The sum in the rule has lost its axis, so NumPy lines it up with the wrong axis of "
+            "g, or with none.",
+            "规则中的和丢掉了求和的轴，于是 NumPy 把它与 g 的另一个轴对齐，或者根本对不上。",
+        ),
+        Text(
+            "Of what shape must the sum be, so that each row of g meets its own?",
+            "和应当是什么形状，才能让 g 的每一行对上自己的那个和？",
+        ),
+    ),
+    Mutant(
+        "softmax.jacobian-of-one-vector",
+        """
+def softmax_gradient(g, out, *, axis):
+    return (np.diag(out) - np.outer(out, out)) @ g
+""",
+        Text(
+            "np.diag and np.outer make the Jacobian of a single vector; here out has several "
+            "rows, each with a softmax of its own.",
+            "np.diag 和 np.outer 得到的是单个向量的雅可比矩阵；而这里的 out 有多行，每行各是一个 "
+            "softmax。",
+        ),
+        Text(
+            "Multiply out the product of this matrix and g on paper: can you do without the "
+            "matrix?",
+            "在纸上把这个矩阵与 g 的乘积展开：不用矩阵能写出来吗？",
+        ),
+    ),
+    Mutant(
+        "softmax.forward-zero",
+        """
+def softmax(x, axis=-1):
+    return np.zeros_like(x)
+""",
+        Text(
+            "All weights are 0.",
+            "所有权重都是 0。",
+        ),
+        Text(
+            "np.zeros_like makes a fine place to write into, but what is written there?",
+            "np.zeros_like 可以用来存放结果，但里面写入了什么？",
+        ),
+    ),
+    Mutant(
+        "softmax.forward-log",
+        """
+def softmax(x, axis=-1):
+    x = x - x.max(axis=axis, keepdims=True)
+    return x - np.log(np.exp(x).sum(axis=axis, keepdims=True))
+""",
+        Text(
+            "This is the logarithm of the softmax: weights are not negative.",
+            "这是 softmax 的对数：权重不会是负数。",
+        ),
+        Text(
+            "Which function undoes a logarithm?",
+            "哪个函数与对数互逆？",
+        ),
+    ),
+    Mutant(
+        "softmax.forward-first-axis",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=0, keepdims=True))
+    return weights / weights.sum(axis=0, keepdims=True)
+""",
+        Text(
+            "softmax ignores its axis, and always takes the first one.",
+            "softmax 忽略了 axis，总是沿第一个轴计算。",
+        ),
+        Text(
+            "Along which axis do your weights sum to 1?",
+            "你的权重沿哪个轴之和为 1？",
+        ),
+    ),
+    Mutant(
+        "softmax.sum-without-keepdims",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=axis, keepdims=True))
+    return weights / weights.sum(axis=axis)
+""",
+        Text(
+            "The sum has lost its axis, so NumPy lines it up with the wrong axis of the weights, "
+            "or with none.",
+            "和丢掉了求和的轴，于是 NumPy 把它与权重的另一个轴对齐，或者根本对不上。",
+        ),
+        Text(
+            "Of what shape must the sums be, so that each row is divided by its own?",
+            "和应当是什么形状，才能让每一行除以自己的那个和？",
+        ),
+    ),
+    Mutant(
+        "softmax.maximum-without-keepdims",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=axis))
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The maximum has lost its axis, so NumPy lines it up with the wrong axis of x, or "
+            "with none.",
+            "最大值丢掉了求最大值的轴，于是 NumPy 把它与 x 的另一个轴对齐，或者根本对不上。",
+        ),
+        Text(
+            "Of what shape must the maxima be, so that each row meets its own?",
+            "最大值应当是什么形状，才能让每一行减去自己的那个最大值？",
+        ),
+    ),
+    Mutant(
+        "softmax.neither-with-keepdims",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=axis))
+    return weights / weights.sum(axis=axis)
+""",
+        Text(
+            "Maximum and sum have lost their axis, so NumPy lines them up with the wrong axis, "
+            "or with none.",
+            "最大值与和都丢掉了所沿的轴，于是 NumPy 把它们与另一个轴对齐，或者根本对不上。",
+        ),
+        Text(
+            "Of what shape must they be, so that each row meets its own maximum and its own sum?",
+            "它们应当是什么形状，才能让每一行对上自己的最大值与和？",
+        ),
+    ),
+    Mutant(
+        "softmax.mean-subtracted",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.mean(axis=axis, keepdims=True))
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The mean is subtracted, so the largest exponents are still positive, and overflow "
+            "where scores are far apart.",
+            "减去的是平均值，于是较大的指数仍然为正，分数相差很远时还是会溢出。",
+        ),
+        Text(
+            "Which exponent is the largest, and what must be subtracted so that it is 0?",
+            "哪个指数最大？减去什么才能让它等于 0？",
+        ),
+    ),
+    Mutant(
+        "softmax.clipped",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(np.clip(x, -500, 500))
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The scores are clipped: nothing overflows, but all scores beyond the limit get the "
+            "same weight.",
+            "分数被截断了：虽然不会溢出，但超出界限的分数全都得到同样的权重。",
+        ),
+        Text(
+            "What are the weights of 1000 and 1001 in your function, and what of 0 and 1?",
+            "在你的函数里，1000 与 1001 的权重各是多少？0 与 1 的呢？",
+        ),
+    ),
+    Mutant(
+        "softmax.clipped-above",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(np.minimum(x, 500))
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "Large scores are cut off: nothing overflows, but all scores beyond the limit get "
+            "the same weight.",
+            "大的分数被截掉了：虽然不会溢出，但超出界限的分数全都得到同样的权重。",
+        ),
+        Text(
+            "What are the weights of 1000 and 1001 in your function, and what of 0 and 1?",
+            "在你的函数里，1000 与 1001 的权重各是多少？0 与 1 的呢？",
+        ),
+    ),
+    Mutant(
+        "softmax.epsilon-for-maximum",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x)
+    return weights / (weights.sum(axis=axis, keepdims=True) + 1e-9)
+""",
+        Text(
+            "A small number in the denominator does not make it stable: exp still overflows, and "
+            "where all exp(x) are 0 the weights are 0 and do not sum to 1.",
+            "在分母中加一个小数并不能保证稳定：exp 照样溢出；而 exp(x) 全为 0 时，权重也全为 0，"
+            "加起来不等于 1。",
+        ),
+        Text(
+            "If the largest exponent of a row is 0, how small can its sum be?",
+            "如果一行中最大的指数是 0，这一行的和最小能是多少？",
+        ),
+    ),
+    Mutant(
+        "softmax.epsilon",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=axis, keepdims=True))
+    return weights / (weights.sum(axis=axis, keepdims=True) + 1e-5)
+""",
+        Text(
+            "A number is added in the denominator: the weights no longer sum to 1.",
+            "分母中多加了一个数：权重之和不再是 1。",
+        ),
+        Text(
+            "After the subtraction the largest exp is 1. Can the sum still be 0?",
+            "减去之后，最大的 exp 是 1。和还可能为 0 吗？",
+        ),
+    ),
+    Mutant(
+        "softmax.nan-replaced",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x)
+    return np.nan_to_num(weights / weights.sum(axis=axis, keepdims=True))
+""",
+        Text(
+            "NaN is replaced by 0, but it stood where the weights are largest: an overflow has "
+            "to be prevented.",
+            "NaN 被换成了 0，可那里恰恰是权重最大的地方：应当防止溢出，而不是事后替换。",
+        ),
+        Text(
+            "Which constant can be subtracted from a row so that exp never overflows?",
+            "一行减去哪个常数，exp 就不会溢出？",
         ),
     ),
 ]

@@ -63,8 +63,8 @@ def targets_kept(module, rng):
     with suppress(TypeError, ValueError, IndexError):  # whether the rule works is asked later
         backward(module, rng.normal(size=5), logits, given, **options)
     return {
-        "the targets, by cross_entropy": float(forward),
-        "the targets, by its rule": float(not forward or np.array_equal(given, targets)),
+        "cross_entropy: targets": float(forward),
+        "cross_entropy_gradient: targets": float(not forward or np.array_equal(given, targets)),
     }
 
 
@@ -72,8 +72,8 @@ def judge_kept(observed, right):
     """All must be as they were."""
     for name in right:
         if not np.all(observed[name] == 1.0):
-            en = f"{name}: changed in place; write into a new array"
-            return Failure(name, Text(en, f"{name}：被就地修改了，请写到新数组里"))
+            en = f"{name} are changed in place; write into a new array"
+            return Failure(name, Text(en, f"{name} 被就地修改了，请写到新数组里"))
     return None
 
 
@@ -92,10 +92,10 @@ def far(module, rng):
     lower = loss(0.0, -1600.0, target=1) - loss(0.0, -800.0, target=1)
     higher = loss(1600.0, 0.0, target=1) - loss(800.0, 0.0, target=1)
     return {
-        "the loss of [0, −1600] minus that of [0, −800], target 1": lower,
-        "the loss of [1600, 0] minus that of [800, 0], target 1": higher,
-        "the losses of [800, 0] and [0, 3], targets 0": easy,
-        "the losses of rows that are 2000 apart": losses,
+        "loss([0, −1600], 1) − loss([0, −800], 1)": lower,
+        "loss([1600, 0], 1) − loss([800, 0], 1)": higher,
+        "loss([[800, 0], [0, 3]], [0, 0])": easy,
+        "loss([[a, a + 1], [b − 2000, b − 2001]], [0, 1])": losses,
     }
 
 
@@ -105,24 +105,24 @@ def far_gradients(module, rng):
     for name, logits in {
         "[0, −800]": np.array([[0.0, -800.0]]),
         "[800, 0]": np.array([[800.0, 0.0]]),
-        "rows that are 2000 apart": np.array([[0.0, 1.0], [-2000.0, -2001.0]]),
+        "[[0, 1], [−2000, −2001]]": np.array([[0.0, 1.0], [-2000.0, -2001.0]]),
     }.items():
         g, targets = rng.normal(size=len(logits)), np.ones(len(logits), int)
-        found[f"∂L/∂logits of {name}"] = backward(module, g, logits, targets, reduction="none")
+        found[f"{name}: ∂L/∂logits"] = backward(module, g, logits, targets, reduction="none")
     return found
 
 
 def none_counts(module, rng):
     """The mean loss where all targets are ignored."""
     logits, targets = rng.normal(size=(3, 5)), np.full(3, -100)
-    return {"the mean loss if no target counts": module.cross_entropy(logits, targets)}
+    return {"loss(logits, [−100, −100, −100])": module.cross_entropy(logits, targets)}
 
 
 def none_counts_gradient(module, rng):
     """Its gradient."""
     logits, targets = rng.normal(size=(3, 5)), np.full(3, -100)
     made = backward(module, rng.normal(size=()), logits, targets)
-    return {"∂L/∂logits of the mean loss if no target counts": made}
+    return {"loss(logits, [−100, −100, −100]): ∂L/∂logits": made}
 
 
 def rows(module, rng):

@@ -316,8 +316,8 @@ def cross_entropy_gradient(g, logits, targets, *, ignore_index, reduction):
             "目标被忽略的行得到了梯度 p；这些行的损失恒为 0，所以梯度也为 0。",
         ),
         Text(
-            "Multiply each row by whether its target counts.",
-            "每一行要乘以“该目标是否参与计算”。",
+            "How does the loss of an ignored row change with its logits?",
+            "被忽略的行，损失怎样随 logits 变化？",
         ),
     ),
     Mutant(
@@ -350,8 +350,8 @@ def cross_entropy_gradient(g, logits, targets, *, ignore_index, reduction):
             "logits 很大时反向中的 exp 会溢出，而 ∞ / ∞ 是 NaN。",
         ),
         Text(
-            "Subtract the largest logit of each row first, as in the forward pass.",
-            "像前向那样，先减去每行最大的 logit。",
+            "What did forward take off each row before exp?",
+            "前向在取 exp 之前，从每一行减去了什么？",
         ),
     ),
     Mutant(
@@ -368,7 +368,10 @@ def cross_entropy_gradient(g, logits, targets, *, ignore_index, reduction):
             "parameters NaN.",
             "没有目标参与计算时，规则计算了 0 / 0；只要出现一个这样的批次，所有参数都会变成 NaN。",
         ),
-        Text("The divisor must never be 0.", "除数不能为 0。"),
+        Text(
+            "What is your divisor if all targets are ignored?",
+            "所有目标都被忽略时，你的除数是多少？",
+        ),
     ),
     # -------------------------------------------------------------------------------- the forward
     Mutant(
@@ -403,8 +406,8 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "损失经过了权重：太小的权重会变成 0，而 −log 0 是 ∞。",
         ),
         Text(
-            "Simplify log (exp(x) / Σ exp(x)) before you compute anything.",
-            "先化简 log (exp(x) / Σ exp(x))，再计算。",
+            "What becomes of log (exp(x) / Σ exp(x)) if you simplify it on paper?",
+            "在纸上把 log (exp(x) / Σ exp(x)) 化简，会得到什么？",
         ),
     ),
     Mutant(
@@ -423,8 +426,9 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "损失是对一个本身就不安全的 softmax 取 −log：exp 会溢出，权重变成 0 或 NaN。",
         ),
         Text(
-            "Two steps: simplify the logarithm, and subtract the largest logit of each row.",
-            "分两步：化简对数，并减去每行最大的 logit。",
+            "What becomes of log (exp(x) / Σ exp(x)) if you simplify it on paper, and which "
+            "constant keeps exp from overflowing?",
+            "在纸上把 log (exp(x) / Σ exp(x)) 化简，会得到什么？减去哪个常数能防止 exp 溢出？",
         ),
     ),
     Mutant(
@@ -458,8 +462,8 @@ def log_softmax(logits):
             "logits 很大时 exp 会溢出：取 exp 之前没有减去任何东西。",
         ),
         Text(
-            "Subtract the largest logit of each row; the loss does not change.",
-            "先减去每行最大的 logit；损失不会改变。",
+            "Which constant can be taken off each row without changing the loss?",
+            "每一行减去哪个常数，损失不变而 exp 不会溢出？",
         ),
     ),
     Mutant(
@@ -479,8 +483,8 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "前向计算中，logits 很大时 exp 会溢出：取 exp 之前没有减去任何东西。",
         ),
         Text(
-            "Subtract the largest logit of each row; the loss does not change.",
-            "先减去每行最大的 logit；损失不会改变。",
+            "Which constant can be taken off each row without changing the loss?",
+            "每一行减去哪个常数，损失不变而 exp 不会溢出？",
         ),
     ),
     Mutant(
@@ -495,7 +499,11 @@ def log_softmax(logits):
             "and its logarithm −∞.",
             "所有行都减去同一个最大值：远低于它的那一行，exp 之和为 0，对数为 −∞。",
         ),
-        Text("Each row needs the maximum of its own.", "每一行都要减去自己的最大值。"),
+        Text(
+            "Along which axis must the maximum be taken, so that at least one exponent of every "
+            "row is 0?",
+            "沿哪个轴取最大值，才能让每一行至少有一个指数为 0？",
+        ),
     ),
     Mutant(
         "cross-entropy.forward-one-maximum-for-all",
@@ -515,7 +523,11 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "and its logarithm −∞.",
             "前向计算中，所有行都减去同一个最大值：远低于它的那一行，exp 之和为 0，对数为 −∞。",
         ),
-        Text("Each row needs the maximum of its own.", "每一行都要减去自己的最大值。"),
+        Text(
+            "Along which axis must the maximum be taken, so that at least one exponent of every "
+            "row is 0?",
+            "沿哪个轴取最大值，才能让每一行至少有一个指数为 0？",
+        ),
     ),
     Mutant(
         "cross-entropy.softmax-twice",
@@ -584,7 +596,10 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "The logarithm is to the base 2; it must be the natural one.",
             "用了以 2 为底的对数；应当用自然对数。",
         ),
-        Text("np.log2 is not np.log.", "np.log2 不是 np.log。"),
+        Text(
+            "What is the loss of a weight of 1/e?",
+            "权重为 1/e 时损失是多少？",
+        ),
     ),
     Mutant(
         "cross-entropy.ignored-in-divisor",
@@ -596,7 +611,10 @@ def divisor(counted, reduction):
             "The mean divides by all targets; those that are ignored must not count.",
             "求平均时除以了全部目标的个数；被忽略的目标不应计入。",
         ),
-        Text("Divide by the number of targets that count.", "应除以参与计算的目标数。"),
+        Text(
+            "How many losses are added up if two of seven targets are ignored?",
+            "七个目标中有两个被忽略时，一共加了几个损失？",
+        ),
     ),
     Mutant(
         "cross-entropy.forward-ignored-in-divisor",
@@ -614,7 +632,10 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "must not count.",
             "前向计算中，求平均时除以了全部目标的个数；被忽略的目标不应计入。",
         ),
-        Text("Divide by the number of targets that count.", "应除以参与计算的目标数。"),
+        Text(
+            "How many losses are added up if two of seven targets are ignored?",
+            "七个目标中有两个被忽略时，一共加了几个损失？",
+        ),
     ),
     Mutant(
         "cross-entropy.first-axis-in-divisor",
@@ -704,8 +725,8 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "还没有排除被忽略的目标，就把 targets 当作下标；而 −100 不是类别。",
         ),
         Text(
-            "Put some class that exists in their place, and make their losses 0 afterwards.",
-            "先换成一个存在的类别，之后再把这些损失设为 0。",
+            "Which class can stand in for an ignored target, and what must its loss become?",
+            "可以用哪个类别代替被忽略的目标？它的损失之后应变成多少？",
         ),
     ),
     Mutant(
@@ -764,8 +785,8 @@ def divisor(counted, reduction):
             '"mean" 返回的是和：没有做除法。',
         ),
         Text(
-            "Divide by the number of targets that count.",
-            "应除以参与计算的目标数。",
+            "How many losses are added up, and what must be done with that number?",
+            "一共加了几个损失？求平均时这个个数怎么用？",
         ),
     ),
     Mutant(
@@ -784,8 +805,8 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             '前向计算中，"mean" 返回的是和：没有做除法。',
         ),
         Text(
-            "Divide by the number of targets that count.",
-            "应除以参与计算的目标数。",
+            "How many losses are added up, and what must be done with that number?",
+            "一共加了几个损失？求平均时这个个数怎么用？",
         ),
     ),
     Mutant(
@@ -798,7 +819,10 @@ def divisor(counted, reduction):
             "If no target counts, the mean is 0 / 0, which is NaN; it must be 0.",
             "没有目标参与计算时，平均是 0 / 0，即 NaN；应当为 0。",
         ),
-        Text("The divisor must never be 0.", "除数不能为 0。"),
+        Text(
+            "What is your divisor if all targets are ignored?",
+            "所有目标都被忽略时，你的除数是多少？",
+        ),
     ),
     Mutant(
         "cross-entropy.forward-none-counts",
@@ -816,7 +840,10 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "must be 0.",
             "前向计算中，没有目标参与计算时，平均是 0 / 0，即 NaN；应当为 0。",
         ),
-        Text("The divisor must never be 0.", "除数不能为 0。"),
+        Text(
+            "What is your divisor if all targets are ignored?",
+            "所有目标都被忽略时，你的除数是多少？",
+        ),
     ),
     Mutant(
         "cross-entropy.writes-into-logits",
@@ -849,6 +876,198 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
             "they were.",
             "被忽略的目标被就地改写，于是规则不再知道哪些应当忽略。",
         ),
-        Text("np.where returns a new array.", "np.where 返回一个新数组。"),
+        Text(
+            "Which function of NumPy chooses between two arrays and makes a new one?",
+            "NumPy 的哪个函数在两个数组之间选择，并生成新数组？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.reduction-ignored",
+        """
+def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
+    counted = targets != ignore_index
+    chosen = np.where(counted, targets, 0)
+    picked = np.take_along_axis(log_softmax(logits), chosen[..., None], axis=-1)[..., 0]
+    return np.where(counted, -picked, 0.0).sum() / divisor(counted, "mean")
+""",
+        Text(
+            "The result is always the mean, whatever reduction says.",
+            "不管 reduction 是什么，返回的总是平均值。",
+        ),
+        Text(
+            "Which three values may reduction have?",
+            "reduction 可以取哪三个值？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.ignored-left-out",
+        """
+def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
+    counted = targets != ignore_index
+    chosen = np.where(counted, targets, 0)
+    picked = np.take_along_axis(log_softmax(logits), chosen[..., None], axis=-1)[..., 0]
+    losses = -picked[counted]
+    return losses if reduction == "none" else losses.sum() / divisor(counted, reduction)
+""",
+        Text(
+            'With "none" the ignored targets are left out; each must keep its place, with the '
+            "loss 0.",
+            '"none" 时，被忽略的目标直接去掉了；它们应当各占一位，损失为 0。',
+        ),
+        Text(
+            'How many losses must "none" return for seven targets?',
+            '有七个目标时，"none" 应当返回几个损失？',
+        ),
+    ),
+    Mutant(
+        "cross-entropy.one-axis-of-rows",
+        """
+def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
+    counted = targets != ignore_index
+    chosen = np.where(counted, targets, 0)
+    picked = log_softmax(logits)[np.arange(len(targets)), chosen]
+    losses = np.where(counted, -picked, 0.0)
+    return losses if reduction == "none" else losses.sum() / divisor(counted, reduction)
+""",
+        Text(
+            "np.arange(len(targets)) numbers the rows only where there is a single axis of them.",
+            "只有一个行轴时，np.arange(len(targets)) 才能给各行编号。",
+        ),
+        Text(
+            "What is left of several axes if you flatten them first?",
+            "如果先把多个轴展平，还剩几个轴？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.all-pairs",
+        """
+def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
+    counted = targets != ignore_index
+    chosen = np.where(counted, targets, 0)
+    losses = np.where(counted, -log_softmax(logits)[..., chosen], 0.0)
+    return losses if reduction == "none" else losses.sum() / divisor(counted, reduction)
+""",
+        Text(
+            "Every row is looked up at all targets; each row has only its own.",
+            "每一行都按全部目标取了值；而每一行只有自己的那个目标。",
+        ),
+        Text(
+            "How many entries must be picked out of five rows?",
+            "从五行中一共应当取出几个元素？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.first-axis",
+        """
+def log_softmax(logits):
+    shifted = logits - logits.max(axis=0, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=0, keepdims=True))
+""",
+        Text(
+            "The softmax goes along the first axis, across rows; classes lie along the last one.",
+            "softmax 沿第一个轴、跨各行计算；而类别在最后一个轴上。",
+        ),
+        Text(
+            "The weights of which entries must sum to 1?",
+            "哪些元素的权重之和应为 1？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.forward-first-axis",
+        """
+def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
+    counted = targets != ignore_index
+    chosen = np.where(counted, targets, 0)
+    shifted = logits - logits.max(axis=0, keepdims=True)
+    logs = shifted - np.log(np.exp(shifted).sum(axis=0, keepdims=True))
+    picked = np.take_along_axis(logs, chosen[..., None], axis=-1)[..., 0]
+    losses = np.where(counted, -picked, 0.0)
+    return losses if reduction == "none" else losses.sum() / divisor(counted, reduction)
+""",
+        Text(
+            "In the forward pass the softmax goes along the first axis, across rows; classes lie "
+            "along the last one.",
+            "前向计算中，softmax 沿第一个轴、跨各行计算；而类别在最后一个轴上。",
+        ),
+        Text(
+            "The weights of which entries must sum to 1?",
+            "哪些元素的权重之和应为 1？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.binary",
+        """
+def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
+    counted = targets != ignore_index
+    one_hot = targets[..., None] == np.arange(logits.shape[-1])
+    p = np.exp(log_softmax(logits))
+    losses = np.where(counted, -np.log(np.where(one_hot, p, 1 - p)).sum(axis=-1), 0.0)
+    return losses if reduction == "none" else losses.sum() / divisor(counted, reduction)
+""",
+        Text(
+            "The loss also has −log (1 − p) of the other classes: that is the binary "
+            "cross-entropy, of each class on its own.",
+            "损失里还有其他类别的 −log (1 − p)：那是二元交叉熵，把每个类别单独看待。",
+        ),
+        Text(
+            "Which weights does the formula on the page use?",
+            "页面上的公式用到了哪些权重？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.backward-g-not-spread",
+        """
+def cross_entropy_gradient(g, logits, targets, *, ignore_index, reduction):
+    counted = targets != ignore_index
+    one_hot = targets[..., None] == np.arange(logits.shape[-1])
+    share = counted[..., None] / divisor(counted, reduction)
+    return (np.exp(log_softmax(logits)) - one_hot) * g * share
+""",
+        Text(
+            'With "none" g has one entry for each row, but no axis for the classes, so it does '
+            "not line up with the rows.",
+            '"none" 时 g 的每个元素对应一行，却没有类别的轴，因此与各行对不上。',
+        ),
+        Text(
+            "What must the shape of g become, so that each row meets its own entry?",
+            "g 应当变成什么形状，才能让每一行对上自己的那个元素？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.backward-all-pairs",
+        """
+def cross_entropy_gradient(g, logits, targets, *, ignore_index, reduction):
+    counted = targets != ignore_index
+    p = np.exp(log_softmax(logits))
+    p[..., np.where(counted, targets, 0)] -= 1
+    return (g * counted / divisor(counted, reduction))[..., None] * p
+""",
+        Text(
+            "1 is subtracted in every row at the classes of all targets; each row has only its "
+            "own.",
+            "每一行都在全部目标的类别处减了 1；而每一行只有自己的那个目标。",
+        ),
+        Text(
+            "How many entries change, for five rows with five targets?",
+            "五行各有一个目标时，一共应当有几个元素减 1？",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.backward-log-for-weights",
+        """
+def cross_entropy_gradient(g, logits, targets, *, ignore_index, reduction):
+    counted = targets != ignore_index
+    one_hot = targets[..., None] == np.arange(logits.shape[-1])
+    share = g * counted / divisor(counted, reduction)
+    return share[..., None] * (log_softmax(logits) - one_hot)
+""",
+        Text(
+            "The rule subtracts the one-hot row from log p; it must be from p itself.",
+            "规则用 log p 减去了独热行；应当用 p 本身去减。",
+        ),
+        Text(
+            "Which function undoes the logarithm?",
+            "哪个函数与对数互逆？",
+        ),
     ),
 ]

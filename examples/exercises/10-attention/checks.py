@@ -37,7 +37,7 @@ def calls(rng):
         told = ", ".join(str(x.shape) for x in case[:3])
         if options["scale"] is not None:
             told += f", scale={options['scale']}"
-        yield f"call {number}({told})", case[:3], options
+        yield f"[{number}] attention({told})", case[:3], options
 
 
 def op_of(module):
@@ -141,21 +141,21 @@ def properties(module, rng):
             ("∂L/∂key", d_k[order], k_after),
             ("∂L/∂value", d_v[order], v_after),
         ):
-            found[f"case {number}: {name}, keys and values in another order"] = now
-            found[f"case {number}: {name}, moved"] = before
+            found[f"[{number}] key[order], value[order]: {name}"] = now
+            found[f"[{number}] key, value: {name}[order]"] = before
         d_s = module.scaled_scores_gradient(g, *inputs, scale=None)
-        found[f"case {number}: Σ of each row of ∂L/∂S"] = d_s.sum(axis=-1)
+        found[f"[{number}] ∂L/∂S.sum(axis=-1)"] = d_s.sum(axis=-1)
         alike = np.repeat(inputs[2][:1], sizes[1], axis=0)
         d_s = module.scaled_scores_gradient(g, inputs[0], inputs[1], alike, scale=None)
-        found[f"case {number}: ∂L/∂S where all values are alike"] = d_s
+        found[f"[{number}] value[:] = value[0]: ∂L/∂S"] = d_s
     return found
 
 
 def judge_properties(observed, right):
     """Reference-free."""
     for key, value in observed.items():
-        if key.endswith(", keys and values in another order"):
-            other = key.removesuffix(", keys and values in another order") + ", moved"
+        if "key[order], value[order]" in key:
+            other = key.replace("key[order], value[order]", "key, value") + "[order]"
             if not np.allclose(value, observed[other], rtol=1e-7, atol=1e-9):
                 return Failure(
                     key,
@@ -164,9 +164,12 @@ def judge_properties(observed, right):
                         f"{key}：键与值一起换序，结果不应受影响",
                     ),
                 )
-        elif not key.endswith(", moved") and not np.abs(value).max() < 1e-9:
+        elif not key.endswith("[order]") and not np.abs(value).max() < 1e-9:
             return Failure(key, Text(f"{key} must be 0", f"{key} 应为 0"))
     return None
+
+
+WITH, WITHOUT = "scale = 1/√d_k", "scale = 1"
 
 
 def lesson(module, rng):
@@ -174,30 +177,29 @@ def lesson(module, rng):
     found = {}
     query, key = rng.normal(size=(150, 1, 256)), rng.normal(size=(150, 8, 256))
     value, g = rng.normal(size=(150, 8, 16)), rng.normal(size=(150, 1, 16))
-    for name, scale in (("with the scale", None), ("without it", 1.0)):
+    for name, scale in ((WITH, None), (WITHOUT, 1.0)):
         at_s = module.scaled_scores_gradient(g, query, key, value, scale=scale)
         leaves = [Tensor(x, requires_grad=True) for x in (query, key, value)]
         out = function_of(op_of(module))(*leaves, scale=scale)
         at_q = grad(out, leaves, g)[0].numpy()
-        found[f"spread of S {name}"] = module.scaled_scores(query, key, scale).std()
-        found[f"median row of ∂L/∂S {name}"] = np.median(np.linalg.norm(at_s, axis=-1))
-        found[f"root mean square row of ∂L/∂Q {name}"] = (at_q**2).sum(axis=-1).mean() ** 0.5
+        found[f"{name}: std(S)"] = module.scaled_scores(query, key, scale).std()
+        found[f"{name}: median |∂L/∂S|"] = np.median(np.linalg.norm(at_s, axis=-1))
+        found[f"{name}: rms |∂L/∂Q|"] = (at_q**2).sum(axis=-1).mean() ** 0.5
     return found
 
 
 def judge_lesson(observed, right):
     """Reference-free: spreads of 1 and √256 = 16; a typical row that dies, a mean that grows."""
     seen = {key: float(value) for key, value in observed.items()}
-    for name, wanted in (("with the scale", 1.0), ("without it", 16.0)):
-        if not 0.8 * wanted < seen[f"spread of S {name}"] < 1.25 * wanted:
-            text = (
-                f"the spread of S {name}: {seen[f'spread of S {name}']:.3g}, not about {wanted:g}"
-            )
-            return Failure("spread", Text(text, f"S 的标准差（{name}）应约为 {wanted:g}"))
-    if not 10 * seen["median row of ∂L/∂S without it"] < seen["median row of ∂L/∂S with the scale"]:
+    for name, wanted in ((WITH, 1.0), (WITHOUT, 16.0)):
+        spread = seen[f"{name}: std(S)"]
+        if not 0.8 * wanted < spread < 1.25 * wanted:
+            en = f"{name}: the spread of S is {spread:.3g}, and must be about {wanted:g}"
+            zh = f"{name}：S 的标准差是 {spread:.3g}，应约为 {wanted:g}"
+            return Failure("S", Text(en, zh))
+    if not 10 * seen[f"{WITHOUT}: median |∂L/∂S|"] < seen[f"{WITH}: median |∂L/∂S|"]:
         return Failure("∂L/∂S", Text("the median row of ∂L/∂S must die", "∂L/∂S 的中位行应当消失"))
-    names = [f"root mean square row of ∂L/∂Q {x}" for x in ("without it", "with the scale")]
-    if not seen[names[0]] > seen[names[1]]:
+    if not seen[f"{WITHOUT}: rms |∂L/∂Q|"] > seen[f"{WITH}: rms |∂L/∂Q|"]:
         return Failure("∂L/∂Q", Text("the mean of ∂L/∂Q must grow", "∂L/∂Q 的均方根应当变大"))
     return None
 

@@ -79,7 +79,7 @@ def factor_of(query, scale):
             "There is no 1/√d_k in your scores: scale=None does not mean no scale.",
             "你的分数中没有 1/√d_k：scale=None 并不表示不缩放。",
         ),
-        Text("What does the page say of scale=None?", "讲义中 scale=None 是什么意思？"),
+        Text("What does the page say of scale=None?", "页面上 scale=None 是什么意思？"),
     ),
     Mutant(
         "attention.scale-ignored",
@@ -91,7 +91,10 @@ def factor_of(query, scale):
             "The argument scale changes nothing: you always take 1/√d_k.",
             "参数 scale 不起作用：你总是用 1/√d_k。",
         ),
-        Text("1/√d_k is only for scale=None.", "只有 scale=None 时才用 1/√d_k。"),
+        Text(
+            "For which values of scale is 1/√d_k right?",
+            "scale 取什么值时才用 1/√d_k？",
+        ),
     ),
     Mutant(
         "attention.keys-not-transposed",
@@ -159,7 +162,10 @@ def attention(query, key, value, scale=None):
             "longer sum to 1.",
             "你在 softmax 之后才缩放：权重依旧尖锐，而且和不再是 1。",
         ),
-        Text("What enters the softmax is S, scaled.", "进入 softmax 的是缩放后的 S。"),
+        Text(
+            "What is between QKᵀ and the softmax, and what behind it?",
+            "QKᵀ 与 softmax 之间有什么？softmax 之后呢？",
+        ),
     ),
     Mutant(
         "attention.scale-twice",
@@ -201,7 +207,8 @@ def softmax_gradient(g, weights):
             "每个权重还依赖同一行的其他分数。",
         ),
         Text(
-            "softmax_gradient of the stub does it all.", "题目给出的 softmax_gradient 已包含全部。"
+            "What does softmax_gradient, which is given, do more than yours?",
+            "题目给出的 softmax_gradient 比你写的多做了什么？",
         ),
     ),
     Mutant(
@@ -215,7 +222,10 @@ def scaled_scores_gradient(g, query, key, value, *, scale):
             "softmax yet.",
             "你的 ∂L/∂S 是 g Vᵀ，那是 softmax 输出处的梯度，还没有穿过 softmax。",
         ),
-        Text("g Vᵀ is the upstream of the softmax.", "g Vᵀ 是 softmax 的上游梯度。"),
+        Text(
+            "Which function leads from ∂L/∂P back to ∂L/∂S?",
+            "从 ∂L/∂P 回到 ∂L/∂S 要经过哪个函数？",
+        ),
     ),
     Mutant(
         "attention.softmax-of-scores",
@@ -256,7 +266,8 @@ def softmax_gradient(g, weights):
             "你的 ∂L/∂S 是 g Vᵀ ⊙ p，少了 − p Σ (g Vᵀ ⊙ p)：每行之和不为 0。",
         ),
         Text(
-            "softmax_gradient of the stub does it all.", "题目给出的 softmax_gradient 已包含全部。"
+            "What does softmax_gradient, which is given, do more than yours?",
+            "题目给出的 softmax_gradient 比你写的多做了什么？",
         ),
     ),
     Mutant(
@@ -323,7 +334,10 @@ def query_gradient(g, query, key, value, *, scale):
             "Your ∂L/∂Q is exactly √d_k too large (1/scale): the scale is missing in its rule.",
             "你的 ∂L/∂Q 恰好大了 √d_k 倍（1/scale）：它的规则里漏了缩放。",
         ),
-        Text("S = scale · QKᵀ. Differentiate the product.", "S = scale · QKᵀ。对这个乘积求导。"),
+        Text(
+            "S is a constant times QKᵀ. What becomes of the constant when you differentiate?",
+            "S 是一个常数乘以 QKᵀ。求导时这个常数到哪里去了？",
+        ),
     ),
     Mutant(
         "attention.scale-missing-key",
@@ -335,7 +349,10 @@ def key_gradient(g, query, key, value, *, scale):
             "Your ∂L/∂K is exactly √d_k too large (1/scale): the scale is missing in its rule.",
             "你的 ∂L/∂K 恰好大了 √d_k 倍（1/scale）：它的规则里漏了缩放。",
         ),
-        Text("S = scale · QKᵀ. Differentiate the product.", "S = scale · QKᵀ。对这个乘积求导。"),
+        Text(
+            "S is a constant times QKᵀ. What becomes of the constant when you differentiate?",
+            "S 是一个常数乘以 QKᵀ。求导时这个常数到哪里去了？",
+        ),
     ),
     Mutant(
         "attention.scale-missing-backward",
@@ -352,7 +369,10 @@ def key_gradient(g, query, key, value, *, scale):
             "backward.",
             "你的 ∂L/∂Q 与 ∂L/∂K 恰好大了 √d_k 倍（1/scale）：反向中漏了缩放。",
         ),
-        Text("S = scale · QKᵀ. Differentiate the product.", "S = scale · QKᵀ。对这个乘积求导。"),
+        Text(
+            "S is a constant times QKᵀ. What becomes of the constant when you differentiate?",
+            "S 是一个常数乘以 QKᵀ。求导时这个常数到哪里去了？",
+        ),
     ),
     Mutant(
         "attention.scale-d_k-backward",
@@ -408,8 +428,8 @@ def key_gradient(g, query, key, value, *, scale):
             "前向除以 √d_k，反向却乘以 √d_k：前向乘以某数，反向也乘以同一个数。",
         ),
         Text(
-            "y = a x has ∂L/∂x = a g, and not g / a.",
-            "y = a x 的梯度是 ∂L/∂x = a g，而不是 g / a。",
+            "If y = 3 x, is ∂L/∂x three times g, or a third of it?",
+            "如果 y = 3 x，∂L/∂x 是 g 的三倍，还是三分之一？",
         ),
     ),
     Mutant(
@@ -591,6 +611,246 @@ def scaled_scores(query, key, scale=None):
             "that is scaled already.",
             "query *= … 写进了调用者的数组：反向和之后的调用得到的都是已缩放的 query。",
         ),
-        Text("Make a new array: query * …", "生成新数组：query * …"),
+        Text(
+            "Which of x *= y and x = x * y changes the array itself?",
+            "x *= y 与 x = x * y，哪个会改变数组本身？",
+        ),
+    ),
+    Mutant(
+        "attention.scale-divided",
+        """
+def scaled_scores(query, key, scale=None):
+    return query @ key.mT / (query.shape[-1] ** 0.5 if scale is None else scale)
+""",
+        Text(
+            "Where a scale is given you divide by it; the scores are multiplied by the scale.",
+            "给定 scale 时，你除以了它；分数应当乘以 scale。",
+        ),
+        Text(
+            "What does the page say S is, with scale in it?",
+            "页面上含有 scale 的 S 的公式是什么？",
+        ),
+    ),
+    Mutant(
+        "attention.first-axes-swapped",
+        """
+def scaled_scores(query, key, scale=None):
+    return query @ key.swapaxes(0, 1) * factor_of(query, scale)
+""",
+        Text(
+            "The first two axes of key are swapped, which is a transpose only while there is no "
+            "batch axis.",
+            "交换的是 key 的前两个轴；只有在没有批次轴时，这才是转置。",
+        ),
+        Text(
+            "Which two axes belong to the matrix, counted from the end?",
+            "从末尾数起，矩阵是哪两个轴？",
+        ),
+    ),
+    Mutant(
+        "attention.softmax-over-first-axis",
+        """
+def attention(query, key, value, scale=None):
+    return softmax(scaled_scores(query, key, scale), 0) @ value
+""",
+        Text(
+            "Your softmax goes over the first axis; the weights of each query, over its keys, "
+            "have to sum to 1.",
+            "你的 softmax 沿第一个轴计算；应让每个查询对各个键的权重之和为 1。",
+        ),
+        Text(
+            "Along which axis of S do the keys lie?",
+            "键在 S 的哪个轴上？",
+        ),
+    ),
+    Mutant(
+        "attention.weights-returned-too",
+        """
+def attention(query, key, value, scale=None):
+    weights = softmax(scaled_scores(query, key, scale))
+    return weights @ value, weights
+""",
+        Text(
+            "attention returns the weights as well; it returns the output alone.",
+            "attention 连权重也返回了；它只应返回输出。",
+        ),
+        Text(
+            "What does the table on the page say is returned?",
+            "页面的表格里，返回的是什么？",
+        ),
+    ),
+    Mutant(
+        "attention.values-missing",
+        """
+def attention(query, key, value, scale=None):
+    return softmax(scaled_scores(query, key, scale))
+""",
+        Text(
+            "These are the weights: the values are not averaged with them yet.",
+            "这只是权重：还没有用它们对值取平均。",
+        ),
+        Text(
+            "What is done with a set of weights and a set of values?",
+            "有了一组权重和一组值，接下来做什么？",
+        ),
+    ),
+    Mutant(
+        "attention.keys-for-values",
+        """
+def attention(query, key, value, scale=None):
+    return softmax(scaled_scores(query, key, scale)) @ key
+""",
+        Text(
+            "The weights average the keys; it must be the values.",
+            "权重被用来平均键；应当平均的是值。",
+        ),
+        Text(
+            "What is value used for in your function?",
+            "在你的函数里，value 用在哪里？",
+        ),
+    ),
+    Mutant(
+        "attention.softmax-rule-turned",
+        """
+def scaled_scores_gradient(g, query, key, value, *, scale):
+    weights = softmax(scaled_scores(query, key, scale))
+    return softmax_gradient(weights, g @ value.mT)
+""",
+        Text(
+            "softmax_gradient gets its arguments in the wrong order: the upstream comes first, "
+            "and the weights second.",
+            "softmax_gradient 的两个参数顺序反了：上游梯度在前，权重在后。",
+        ),
+        Text(
+            "softmax_gradient(g, weights): which is which?",
+            "softmax_gradient(g, weights)：两个参数各是什么？",
+        ),
+    ),
+    Mutant(
+        "attention.value-all-axes-reversed",
+        """
+def scaled_scores_gradient(g, query, key, value, *, scale):
+    return softmax_gradient(g @ value.T, softmax(scaled_scores(query, key, scale)))
+""",
+        Text(
+            "value.T turns all axes around, also those of the heads; only the last two change "
+            "places.",
+            "value.T 会颠倒所有轴，连多头的轴也颠倒了；只应交换最后两个轴。",
+        ),
+        Text(
+            "How did exercise 5 transpose a batch of matrices?",
+            "练习 5 中怎样转置一批矩阵？",
+        ),
+    ),
+    Mutant(
+        "attention.weights-all-axes-reversed",
+        """
+def value_gradient(g, query, key, *, scale):
+    return softmax(scaled_scores(query, key, scale)).T @ g
+""",
+        Text(
+            "In your ∂L/∂V .T turns all axes of the weights around, also those of the heads; "
+            "only the last two change places.",
+            "你的 ∂L/∂V 中，.T 颠倒了权重的所有轴，连多头的轴也颠倒了；只应交换最后两个轴。",
+        ),
+        Text(
+            "How did exercise 5 transpose a batch of matrices?",
+            "练习 5 中怎样转置一批矩阵？",
+        ),
+    ),
+    Mutant(
+        "attention.value-gradient-turned",
+        """
+def value_gradient(g, query, key, *, scale):
+    return g.mT @ softmax(scaled_scores(query, key, scale))
+""",
+        Text(
+            "Your ∂L/∂V is gᵀ P, of shape (d_v, S): that is the transpose of what is wanted.",
+            "你的 ∂L/∂V 是 gᵀ P，形状为 (d_v, S)：恰好是所求的转置。",
+        ),
+        Text(
+            "∂L/∂V has the shape of V, (S, d_v). Which of the two factors must be transposed?",
+            "∂L/∂V 与 V 同形，为 (S, d_v)。两个因子中哪一个要转置？",
+        ),
+    ),
+    Mutant(
+        "attention.key-gradient-turned",
+        """
+def key_gradient(g, query, key, value, *, scale):
+    at_scores = scaled_scores_gradient(g, query, key, value, scale=scale)
+    return query.mT @ at_scores * factor_of(query, scale)
+""",
+        Text(
+            "Your ∂L/∂K is Qᵀ ∂L/∂S, of shape (d_k, S): that is the transpose of what is wanted.",
+            "你的 ∂L/∂K 是 Qᵀ ∂L/∂S，形状为 (d_k, S)：恰好是所求的转置。",
+        ),
+        Text(
+            "∂L/∂K has the shape of K, (S, d_k). Which of the two factors must be transposed?",
+            "∂L/∂K 与 K 同形，为 (S, d_k)。两个因子中哪一个要转置？",
+        ),
+    ),
+    Mutant(
+        "attention.query-missing-in-key-gradient",
+        """
+def key_gradient(g, query, key, value, *, scale):
+    return scaled_scores_gradient(g, query, key, value, scale=scale).mT
+""",
+        Text(
+            "Your ∂L/∂K is (∂L/∂S)ᵀ: the queries are missing in it.",
+            "你的 ∂L/∂K 只是 (∂L/∂S)ᵀ：漏了查询。",
+        ),
+        Text(
+            "S = scale · QKᵀ. What was K multiplied with?",
+            "S = scale · QKᵀ。与 K 相乘的是什么？",
+        ),
+    ),
+    Mutant(
+        "attention.key-transposed-for-query",
+        """
+def query_gradient(g, query, key, value, *, scale):
+    at_scores = scaled_scores_gradient(g, query, key, value, scale=scale)
+    return at_scores @ key.mT * factor_of(query, scale)
+""",
+        Text(
+            "K is transposed in your ∂L/∂Q: it stood transposed in the product already, and "
+            "stands as it is in the rule.",
+            "你的 ∂L/∂Q 中 K 被转置了：它在前向的乘积里已经是转置的，在规则里应当原样使用。",
+        ),
+        Text(
+            "∂L/∂Q is (L, d_k); ∂L/∂S is (L, S), K is (S, d_k).",
+            "∂L/∂Q 是 (L, d_k)；∂L/∂S 是 (L, S)，K 是 (S, d_k)。",
+        ),
+    ),
+    Mutant(
+        "attention.none-as-factor",
+        """
+def query_gradient(g, query, key, value, *, scale):
+    return scaled_scores_gradient(g, query, key, value, scale=scale) @ key * scale
+""",
+        Text(
+            "The rule multiplies by scale as it came, but it may be None.",
+            "规则直接乘了传入的 scale，而它可能是 None。",
+        ),
+        Text(
+            "What does None stand for, in forward?",
+            "在前向中，None 表示什么？",
+        ),
+    ),
+    Mutant(
+        "attention.scale-not-handed-on",
+        """
+def query_gradient(g, query, key, value, *, scale):
+    at_scores = scaled_scores_gradient(g, query, key, value, scale=None)
+    return at_scores @ key * factor_of(query, scale)
+""",
+        Text(
+            "Where a scale is given, your ∂L/∂Q takes ∂L/∂S of the attention with 1/√d_k: scale "
+            "is not handed on.",
+            "给定 scale 时，你的 ∂L/∂Q 用的仍是 1/√d_k 时的 ∂L/∂S：没有把 scale 传下去。",
+        ),
+        Text(
+            "Which weights did forward use?",
+            "前向用的是哪种缩放下的权重？",
+        ),
     ),
 ]

@@ -52,7 +52,10 @@ def causal_mask(n_query, n_key):
             "Your mask is True where a query must not look; here True means that it may.",
             "你的掩码在不能看的地方为 True；这里 True 表示可以看。",
         ),
-        Text("Read once more what True means on this page.", "再读一遍讲义：True 表示什么？"),
+        Text(
+            "What does True mean on this page?",
+            "页面上 True 表示什么？",
+        ),
     ),
     Mutant(
         "mask.lengths-swapped",
@@ -125,7 +128,10 @@ def causal_mask(n_query, n_key):
             "for them.",
             "你的掩码元素正确，但它是浮点数而不是布尔值：浮点数不能取反（~）。",
         ),
-        Text("NumPy's functions take dtype=bool.", "NumPy 的函数可以接受 dtype=bool。"),
+        Text(
+            "Which dtype answers a question with yes or no?",
+            "回答“是或否”的 dtype 是哪种？",
+        ),
     ),
     Mutant(
         "mask.integers",
@@ -138,7 +144,10 @@ def causal_mask(n_query, n_key):
             "mask turns around to nothing.",
             "你的掩码元素正确，但它是整数：~1 等于 −2，也算 True，取反就失效了。",
         ),
-        Text("NumPy's functions take dtype=bool.", "NumPy 的函数可以接受 dtype=bool。"),
+        Text(
+            "Which dtype answers a question with yes or no?",
+            "回答“是或否”的 dtype 是哪种？",
+        ),
     ),
     Mutant(
         "mask.fill-inverted",
@@ -153,8 +162,8 @@ def masked_attention(scores, value, mask):
             "你在掩码为 True 处填了 −∞，而那正是可以看的地方：它只看到了未来。",
         ),
         Text(
-            "masked_fill fills where its second argument is True.",
-            "masked_fill 在第二个参数为 True 处填充。",
+            "Where does masked_fill fill, and where must it?",
+            "masked_fill 在哪里填充？应当在哪里填充？",
         ),
     ),
     Mutant(
@@ -199,8 +208,8 @@ def masked_attention(scores, value, mask):
             "0，0/0 为 NaN。",
         ),
         Text(
-            "A masked score must not take part when the largest one is looked for.",
-            "寻找最大分数时，被遮住的分数不应参与。",
+            "Beside a masked score of 10⁴, how large are the other weights before you divide?",
+            "旁边若有被遮住的 10⁴，相除之前其余的权重有多大？",
         ),
     ),
     Mutant(
@@ -229,7 +238,10 @@ def masked_attention(scores, value, mask):
             "被遮住的分数成了 0，或像 −1e-9 那样几乎为 0；而 0 分与其他分数无异：被遮住的键得到 "
             "e⁰ = 1。",
         ),
-        Text("For which score is the weight exactly 0?", "分数为多少时权重恰为 0？"),
+        Text(
+            "For which score is the weight exactly 0?",
+            "分数为多少时，权重恰为 0？",
+        ),
     ),
     Mutant(
         "mask.added",
@@ -242,7 +254,10 @@ def masked_attention(scores, value, mask):
             "You add the boolean mask: what may be seen gets 1 more, and nothing is hidden.",
             "你把布尔掩码加到了分数上：可见的分数只多了 1，什么也没有遮住。",
         ),
-        Text("A mask that is added has 0 and −∞ in it.", "用来相加的掩码由 0 和 −∞ 组成。"),
+        Text(
+            "Which number must be added to a score so that its weight becomes exactly 0?",
+            "给分数加上哪个数，才能让它的权重恰好为 0？",
+        ),
     ),
     Mutant(
         "mask.fill-hundred",
@@ -290,8 +305,8 @@ def masked_attention(scores, value, mask):
             "所有权重都是 NaN：∞ 遇到了 0 或另一个 ∞，例如用 0 和 1 的掩码乘以 −∞ 时的 0 · (−∞)。",
         ),
         Text(
-            "Choose, and do not multiply: fill, or np.where.",
-            "要选择而不是相乘：用填充或 np.where。",
+            "What is 0 · (−∞), and how can a number be chosen without multiplying?",
+            "0 · (−∞) 是多少？不用乘法，怎样选择填入的数？",
         ),
     ),
     Mutant(
@@ -330,7 +345,10 @@ def masked_attention(scores, value, mask):
             "The output is right, but the weights that you return are those without the mask.",
             "输出正确，但你返回的权重是未加掩码的。",
         ),
-        Text("Return the weights that the output was made with.", "返回计算输出时所用的权重。"),
+        Text(
+            "With which weights was the output made?",
+            "输出是用哪些权重算出来的？",
+        ),
     ),
     Mutant(
         "mask.no-shift",
@@ -400,7 +418,10 @@ def masked_attention(scores, value, mask):
             "arrays is not recorded.",
             "没有梯度到达 scores：你用它的数组计算，而对数组的运算不会被记录。",
         ),
-        Text("Stay with tensors from scores to out.", "从 scores 到 out 都用张量计算。"),
+        Text(
+            "Where does scores stop being a tensor?",
+            "scores 从哪里开始不再是张量？",
+        ),
     ),
     Mutant(
         "mask.value-on-arrays",
@@ -414,6 +435,181 @@ def masked_attention(scores, value, mask):
             "arrays is not recorded.",
             "没有梯度到达 value：你用它的数组计算，而对数组的运算不会被记录。",
         ),
-        Text("Stay with tensors from value to out.", "从 value 到 out 都用张量计算。"),
+        Text(
+            "Where does value stop being a tensor?",
+            "value 从哪里开始不再是张量？",
+        ),
+    ),
+    Mutant(
+        "mask.square-of-keys",
+        """
+def causal_mask(n_query, n_key):
+    return np.tri(n_key, dtype=bool)
+""",
+        Text(
+            "Your mask is always a square of the number of keys; there may be more or fewer "
+            "queries.",
+            "你的掩码总是以键的个数为边长的方阵；而查询可能更多，也可能更少。",
+        ),
+        Text(
+            "What becomes of n_query?",
+            "n_query 用在哪里了？",
+        ),
+    ),
+    Mutant(
+        "mask.to-be-added",
+        """
+def causal_mask(n_query, n_key):
+    return np.where(np.tri(n_query, n_key, dtype=bool), 0.0, -np.inf)
+""",
+        Text(
+            "Your mask is made of numbers to be added to the scores; asked for is True where a "
+            "query may look.",
+            "你的掩码是要加到分数上的数；而题目要的是布尔值，可以看的地方为 True。",
+        ),
+        Text(
+            "What does the second function need the mask for?",
+            "第二个函数要用掩码做什么？",
+        ),
+    ),
+    Mutant(
+        "mask.fill-inverted-finite",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, mask, -1e9))
+    return weights @ value, weights
+""",
+        Text(
+            "You fill where the mask is True, that is where a query may look: it sees the future "
+            "alone, as long as there is one.",
+            "你在掩码为 True 处填了数，而那正是可以看的地方：只要还有未来，它看到的就只是未来。",
+        ),
+        Text(
+            "Where does masked_fill fill, and where must it?",
+            "masked_fill 在哪里填充？应当在哪里填充？",
+        ),
+    ),
+    Mutant(
+        "mask.finite-subtracted",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(scores - 1e9 * ~mask)
+    return weights @ value, weights
+""",
+        Text(
+            "A query that may attend to nothing gets the weights of its scores as if there were "
+            "no mask: the same large number is taken off everywhere in its row.",
+            "什么都不能看的查询，得到的权重与不加掩码时一样：它那一行处处都减去了同一个大数。",
+        ),
+        Text(
+            "A constant is taken off a whole row. What does the softmax make of it?",
+            "整行减去同一个常数，softmax 的结果会变吗？",
+        ),
+    ),
+    Mutant(
+        "mask.renormalised-with-epsilon",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(scores) * mask
+    weights = weights / (weights.sum(axis=-1, keepdims=True) + 1e-9)
+    return weights @ value, weights
+""",
+        Text(
+            "You mask behind the softmax and divide by the sum again, with a small number in it: "
+            "the future has been in the first sum, and the small number lets it be seen.",
+            "你在 softmax 之后才遮，再除以加了一个小数的和：未来已经进入第一次的和，而这个小数又"
+            "让它显露出来。",
+        ),
+        Text(
+            "How must the scores be changed so that the softmax itself gives 0 there?",
+            "怎样改动分数，才能让 softmax 本身在那里给出 0？",
+        ),
+    ),
+    Mutant(
+        "mask.softmax-over-first-axis",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf), 0)
+    return weights @ value, weights
+""",
+        Text(
+            "Your softmax goes over the first axis; each query's weights over its keys must sum "
+            "to 1.",
+            "你的 softmax 沿第一个轴计算；应让每个查询对各个键的权重之和为 1。",
+        ),
+        Text(
+            "Along which axis of scores do the keys lie?",
+            "键在 scores 的哪个轴上？",
+        ),
+    ),
+    Mutant(
+        "mask.own-mask",
+        """
+def masked_attention(scores, value, mask):
+    allowed = causal_mask(*scores.shape[-2:])
+    weights = softmax(masked_fill(scores, ~allowed, -np.inf))
+    return weights @ value, weights
+""",
+        Text(
+            "masked_attention makes a causal mask of its own, and does not look at the one that "
+            "it is given.",
+            "masked_attention 自己又造了一个因果掩码，没有使用传入的那个。",
+        ),
+        Text(
+            "What is the parameter mask for?",
+            "参数 mask 是做什么用的？",
+        ),
+    ),
+    Mutant(
+        "mask.results-swapped",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf))
+    return weights, weights @ value
+""",
+        Text(
+            "The two results have changed places: the output comes first, and the weights second.",
+            "两个返回值的顺序反了：输出在前，权重在后。",
+        ),
+        Text(
+            "In which order does the page name them?",
+            "页面上是按什么顺序列出的？",
+        ),
+    ),
+    Mutant(
+        "mask.output-alone",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf))
+    return weights @ value
+""",
+        Text(
+            "masked_attention returns one thing; it must return two, the output and the weights.",
+            "masked_attention 只返回了一个结果；应当返回两个：输出和权重。",
+        ),
+        Text(
+            "How does a Python function return two results?",
+            "Python 函数怎样返回两个结果？",
+        ),
+    ),
+    Mutant(
+        "mask.weights-on-arrays",
+        """
+from minigrad import Tensor
+
+
+def masked_attention(scores, value, mask):
+    weights = softmax(Tensor(np.where(mask, scores.numpy(), -np.inf)))
+    return weights @ value, weights
+""",
+        Text(
+            "No gradient reaches the scores: on the way to the weights they become an array, and "
+            "what is done with arrays is not recorded.",
+            "没有梯度到达分数：在算出权重之前它们变成了数组，而对数组的运算不会被记录。",
+        ),
+        Text(
+            "Where does scores stop being a tensor?",
+            "scores 从哪里开始不再是张量？",
+        ),
     ),
 ]

@@ -48,7 +48,7 @@ def rows(module, rng):
     gradient, *_ = backward(module, g, x, gamma, zero, eps=eps)
     return {
         "x̂": plain,
-        "x̂ of 3 x + 7": module.layer_norm(3 * x + 7, one, zero, eps=eps),
+        "x̂(3 x + 7)": module.layer_norm(3 * x + 7, one, zero, eps=eps),
         "∂L/∂x": gradient,
         "#x̂": (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True),
     }
@@ -91,7 +91,7 @@ def offset(module, rng):
     small, far = far_from_zero(rng)
     one, zero = np.ones(5), np.zeros(5)
     return {
-        "x̂ of x + 2²⁴ is x̂ of x": agree(
+        "x̂(x + 2²⁴) = x̂(x)": agree(
             module.layer_norm(small, one, zero), module.layer_norm(far, one, zero)
         )
     }
@@ -103,7 +103,7 @@ def offset_gradient(module, rng):
     g, one = rng.normal(size=(3, 5)), np.ones(5)
     at_small, at_far = (backward(module, g, x, one, 0 * one) for x in (small, far))
     return {
-        "∂L/∂x and ∂L/∂γ at x + 2²⁴ are those at x": agree(at_small[0], at_far[0])
+        "∂L/∂x(x + 2²⁴) = ∂L/∂x(x), ∂L/∂γ(x + 2²⁴) = ∂L/∂γ(x)": agree(at_small[0], at_far[0])
         * agree(at_small[1], at_far[1])
     }
 

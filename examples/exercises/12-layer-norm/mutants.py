@@ -17,8 +17,8 @@ def gradient_x(g, x, gamma, *, eps):
             "∂L/∂x 是 g γ / σ：均值和方差被当成了常数，而它们都依赖这一行的每个 x。",
         ),
         Text(
-            "x acts on L in three ways: directly, through the mean, and through the variance.",
-            "x 通过三条途径影响 L：直接、经过均值、经过方差。",
+            "In how many ways does one x of the row act on L?",
+            "一行中的某个 x，通过几条途径影响 L？",
         ),
     ),
     Mutant(
@@ -230,8 +230,8 @@ def gradient_x(g, x, gamma, *, eps):
             "∂L/∂x 中方差那一项大了一倍：漏了开方带来的 ½。",
         ),
         Text(
-            "σ = √v, so ∂σ/∂v is 1 / (2 σ); the 2 of the square cancels it.",
-            "σ = √v，所以 ∂σ/∂v = 1 / (2 σ)；它正好与平方带来的 2 约掉。",
+            "Differentiate σ = √v with v the mean of squares: which two constants meet?",
+            "对 σ = √v 求导，其中 v 是平方的平均：哪两个常数会相遇？",
         ),
     ),
     Mutant(
@@ -347,8 +347,8 @@ def gradient_x(g, x, gamma, *, eps):
             "∂L/∂x 的 σ 中漏了 eps：它应当在根号之内，与前向相同。",
         ),
         Text(
-            "The rule gets eps too.",
-            "规则也会得到 eps。",
+            "Which parameter of the rule is not used yet?",
+            "规则的哪个参数还没有用到？",
         ),
     ),
     Mutant(
@@ -386,8 +386,8 @@ def gradient_x(g, x, gamma, *, eps):
             "∂L/∂x 中的平均是对整个数组求的；而每一行各有自己的平均。",
         ),
         Text(
-            "Give mean an axis, and keep it with length 1.",
-            "给 mean 指定轴，并保留长度为 1 的该轴。",
+            "Which numbers share a mean, and of what shape is the array of all means?",
+            "哪些数共用一个平均？由所有平均组成的数组是什么形状？",
         ),
     ),
     Mutant(
@@ -506,8 +506,8 @@ def gradient_beta(g):
             "∂L/∂γ 和 ∂L/∂β 的形状与 x 相同：没有对共用 γ 和 β 的各行求和。",
         ),
         Text(
-            "What was broadcast forward is summed backward.",
-            "前向时广播的，反向时要求和。",
+            "How often is each entry of γ used?",
+            "γ 的每个元素用了几次？",
         ),
     ),
     Mutant(
@@ -526,8 +526,8 @@ def gradient_beta(g):
             "∂L/∂γ 和 ∂L/∂β 总是只消去第一个轴；只有恰好两个轴时才对。",
         ),
         Text(
-            "Sum over all axes but the last, however many there are.",
-            "除最后一个轴以外都要求和，不论有几个。",
+            "Which axes of x does γ not have?",
+            "x 的哪些轴是 γ 没有的？",
         ),
     ),
     Mutant(
@@ -852,8 +852,8 @@ def normalized(x, eps):
             "均值和方差是对整个数组求的；而每一行各有自己的均值和方差。",
         ),
         Text(
-            "Give mean an axis, and keep it with length 1.",
-            "给 mean 指定轴，并保留长度为 1 的该轴。",
+            "Which numbers share a mean, and of what shape is the array of all means?",
+            "哪些数共用一个平均？由所有平均组成的数组是什么形状？",
         ),
     ),
     Mutant(
@@ -870,8 +870,8 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
             "前向计算中，均值和方差是对整个数组求的；而每一行各有自己的均值和方差。",
         ),
         Text(
-            "Give mean an axis, and keep it with length 1.",
-            "给 mean 指定轴，并保留长度为 1 的该轴。",
+            "Which numbers share a mean, and of what shape is the array of all means?",
+            "哪些数共用一个平均？由所有平均组成的数组是什么形状？",
         ),
     ),
     Mutant(
@@ -885,8 +885,8 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
             "前向计算中漏了 γ。",
         ),
         Text(
-            "The result is γ x̂ + β.",
-            "结果是 γ x̂ + β。",
+            "What happens to x̂ before it is returned?",
+            "返回之前，x̂ 还要经过什么？",
         ),
     ),
     Mutant(
@@ -900,8 +900,8 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
             "前向计算中漏了 β。",
         ),
         Text(
-            "The result is γ x̂ + β.",
-            "结果是 γ x̂ + β。",
+            "What happens to x̂ before it is returned?",
+            "返回之前，x̂ 还要经过什么？",
         ),
     ),
     Mutant(
@@ -915,8 +915,8 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
             "β 也乘了 γ：它应当在最后才加上。",
         ),
         Text(
-            "The result is γ x̂ + β.",
-            "结果是 γ x̂ + β。",
+            "Which of γ and β comes last?",
+            "γ 与 β，哪个最后才用到？",
         ),
     ),
     Mutant(
@@ -930,8 +930,8 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
             "前向计算中 γ 与 β 互换了。",
         ),
         Text(
-            "The result is γ x̂ + β.",
-            "结果是 γ x̂ + β。",
+            "Which of γ and β stretches, and which one shifts?",
+            "γ 与 β，哪个负责缩放，哪个负责平移？",
         ),
     ),
     Mutant(
@@ -948,8 +948,9 @@ def normalized(x, eps):
             "一行离 0 很远时丢失了有效数字，mean(x²) − μ² 就会这样：两个很大而又几乎相等的数相减。",
         ),
         Text(
-            "Subtract the mean first, and square afterwards.",
-            "先减去均值，再平方。",
+            "In which order can μ be subtracted and the square be taken so that no large numbers "
+            "arise?",
+            "减去 μ 与平方，按什么先后进行才不会出现很大的数？",
         ),
     ),
     Mutant(
@@ -967,8 +968,9 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
             "乎相等的数相减。",
         ),
         Text(
-            "Subtract the mean first, and square afterwards.",
-            "先减去均值，再平方。",
+            "In which order can μ be subtracted and the square be taken so that no large numbers "
+            "arise?",
+            "减去 μ 与平方，按什么先后进行才不会出现很大的数？",
         ),
     ),
     Mutant(
@@ -998,8 +1000,9 @@ def gradient_gamma(g, x, *, eps):
             "等的数相减。",
         ),
         Text(
-            "Subtract the mean first, and square afterwards.",
-            "先减去均值，再平方。",
+            "In which order can μ be subtracted and the square be taken so that no large numbers "
+            "arise?",
+            "减去 μ 与平方，按什么先后进行才不会出现很大的数？",
         ),
     ),
     Mutant(
@@ -1049,6 +1052,264 @@ def gradient_beta(g):
         Text(
             "All rows use the same β; do their contributions add up, or average?",
             "所有行共用同一个 β；各行的贡献是相加还是平均？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.mean-without-keepdims",
+        """
+def layer_norm(x, gamma, beta, *, eps=1e-5):
+    centered = x - x.mean(axis=-1)
+    return centered / np.sqrt(x.var(axis=-1, keepdims=True) + eps) * gamma + beta
+""",
+        Text(
+            "The mean has lost its axis, so it does not line up with the rows, or lines up with "
+            "the wrong axis.",
+            "均值丢掉了所沿的轴，于是与各行对不上，或者对到了另一个轴。",
+        ),
+        Text(
+            "Of what shape must the means be, so that each row meets its own?",
+            "均值应当是什么形状，才能让每一行减去自己的那个？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.sigma-without-keepdims",
+        """
+def layer_norm(x, gamma, beta, *, eps=1e-5):
+    centered = x - x.mean(axis=-1, keepdims=True)
+    return centered / np.sqrt(x.var(axis=-1) + eps) * gamma + beta
+""",
+        Text(
+            "σ has lost its axis, so it does not line up with the rows, or lines up with the "
+            "wrong axis.",
+            "σ 丢掉了所沿的轴，于是与各行对不上，或者对到了另一个轴。",
+        ),
+        Text(
+            "Of what shape must σ be, so that each row is divided by its own?",
+            "σ 应当是什么形状，才能让每一行除以自己的那个？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.backward-without-keepdims",
+        """
+def gradient_x(g, x, gamma, *, eps):
+    unit, sigma = normalized(x, eps)
+    h = g * gamma
+    return (h - h.mean(axis=-1) - unit * (h * unit).mean(axis=-1)) / sigma
+""",
+        Text(
+            "The means in ∂L/∂x have lost their axis, so they do not line up with the rows, or "
+            "line up with the wrong axis.",
+            "∂L/∂x 中的平均丢掉了所沿的轴，于是与各行对不上，或者对到了另一个轴。",
+        ),
+        Text(
+            "Of what shape must they be, so that each row meets its own?",
+            "它们应当是什么形状，才能让每一行对上自己的那个？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.forward-sum-for-mean",
+        """
+def layer_norm(x, gamma, beta, *, eps=1e-5):
+    centered = x - x.mean(axis=-1, keepdims=True)
+    sigma = np.sqrt((centered * centered).sum(axis=-1, keepdims=True) + eps)
+    return centered / sigma * gamma + beta
+""",
+        Text(
+            "The squares are summed and not averaged: σ is √n times too large.",
+            "平方只求了和，没有取平均：σ 大了 √n 倍。",
+        ),
+        Text(
+            "What stands in front of the sum in the variance?",
+            "方差的求和号前面还有什么？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.gamma-missing-in-mean-term",
+        """
+def gradient_x(g, x, gamma, *, eps):
+    unit, sigma = normalized(x, eps)
+    h = g * gamma
+    shift = g.mean(axis=-1, keepdims=True)
+    stretch = (h * unit).mean(axis=-1, keepdims=True)
+    return (h - shift - unit * stretch) / sigma
+""",
+        Text(
+            "The first mean in ∂L/∂x is that of g, without γ.",
+            "∂L/∂x 的第一个平均是对 g 取的，漏了 γ。",
+        ),
+        Text(
+            "What arrives at x̂: g, or something else?",
+            "到达 x̂ 的是 g，还是别的？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.gamma-missing-in-variance-term",
+        """
+def gradient_x(g, x, gamma, *, eps):
+    unit, sigma = normalized(x, eps)
+    h = g * gamma
+    shift = h.mean(axis=-1, keepdims=True)
+    stretch = (g * unit).mean(axis=-1, keepdims=True)
+    return (h - shift - unit * stretch) / sigma
+""",
+        Text(
+            "The second mean in ∂L/∂x is that of g ⊙ x̂, without γ.",
+            "∂L/∂x 的第二个平均是对 g ⊙ x̂ 取的，漏了 γ。",
+        ),
+        Text(
+            "What arrives at x̂: g, or something else?",
+            "到达 x̂ 的是 g，还是别的？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.x-for-unit",
+        """
+def gradient_x(g, x, gamma, *, eps):
+    _, sigma = normalized(x, eps)
+    h = g * gamma
+    shift = h.mean(axis=-1, keepdims=True)
+    stretch = (h * x).mean(axis=-1, keepdims=True)
+    return (h - shift - x * stretch) / sigma
+""",
+        Text(
+            "The variance term of ∂L/∂x is made of x itself; it must be of x̂.",
+            "∂L/∂x 中方差那一项用了 x 本身；应当用 x̂。",
+        ),
+        Text(
+            "Add 1000 to the whole row: does the right gradient change?",
+            "整行加上 1000，正确的梯度会变吗？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.result-for-unit",
+        """
+def gradient_x(g, x, gamma, out, *, eps):
+    _, sigma = normalized(x, eps)
+    h = g * gamma
+    shift = h.mean(axis=-1, keepdims=True)
+    stretch = (h * out).mean(axis=-1, keepdims=True)
+    return (h - shift - out * stretch) / sigma
+""",
+        Text(
+            "The variance term of ∂L/∂x is made of the result, in which γ and β are already; it "
+            "must be of x̂.",
+            "∂L/∂x 中方差那一项用了输出，其中已经含有 γ 和 β；应当用 x̂。",
+        ),
+        Text(
+            "Which of out and x̂ has mean 0 and variance 1?",
+            "out 与 x̂ 中，哪个均值为 0、方差为 1？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.sigma-on-one-term",
+        """
+def gradient_x(g, x, gamma, *, eps):
+    unit, sigma = normalized(x, eps)
+    h = g * gamma
+    shift = h.mean(axis=-1, keepdims=True)
+    stretch = (h * unit).mean(axis=-1, keepdims=True)
+    return h / sigma - shift - unit * stretch
+""",
+        Text(
+            "Only the first term of ∂L/∂x is divided by σ: brackets are missing.",
+            "∂L/∂x 中只有第一项除以了 σ：漏了括号。",
+        ),
+        Text(
+            "Add up a row of your gradient: it must be 0.",
+            "把你的梯度按行相加：结果应为 0。",
+        ),
+    ),
+    Mutant(
+        "layer-norm.gamma-not-summed",
+        """
+def gradient_gamma(g, x, *, eps):
+    return g * normalized(x, eps)[0]
+""",
+        Text(
+            "∂L/∂γ has the shape of x: it is not summed over the rows that share γ.",
+            "∂L/∂γ 的形状与 x 相同：没有对共用 γ 的各行求和。",
+        ),
+        Text(
+            "How many numbers does γ have, and how often is each of them used?",
+            "γ 有几个数？每个数用了几次？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.beta-not-summed",
+        """
+def gradient_beta(g):
+    return g
+""",
+        Text(
+            "∂L/∂β has the shape of x: it is not summed over the rows that share β.",
+            "∂L/∂β 的形状与 x 相同：没有对共用 β 的各行求和。",
+        ),
+        Text(
+            "How many numbers does β have, and how often is each of them used?",
+            "β 有几个数？每个数用了几次？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.gamma-summed-along-rows",
+        """
+def gradient_gamma(g, x, *, eps):
+    return (g * normalized(x, eps)[0]).sum(axis=-1)
+""",
+        Text(
+            "∂L/∂γ is summed along each row; γ has an entry for each place in the row, and all "
+            "rows share it.",
+            "∂L/∂γ 沿每一行求了和；而 γ 在一行的每个位置各有一个元素，由所有行共用。",
+        ),
+        Text(
+            "Along which axes was γ broadcast?",
+            "γ 是沿哪些轴广播的？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.beta-summed-along-rows",
+        """
+def gradient_beta(g):
+    return g.sum(axis=-1)
+""",
+        Text(
+            "∂L/∂β is summed along each row; β has an entry for each place in the row, and all "
+            "rows share it.",
+            "∂L/∂β 沿每一行求了和；而 β 在一行的每个位置各有一个元素，由所有行共用。",
+        ),
+        Text(
+            "Along which axes was β broadcast?",
+            "β 是沿哪些轴广播的？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.gradient-of-gamma-times-gamma",
+        """
+def gradient_gamma(g, x, gamma, *, eps):
+    return (g * gamma * normalized(x, eps)[0]).sum(axis=tuple(range(g.ndim - 1)))
+""",
+        Text(
+            "∂L/∂γ has γ itself as a factor: the slope of γ x̂ along γ is x̂ alone.",
+            "∂L/∂γ 中多乘了 γ 本身：γ x̂ 对 γ 的斜率只是 x̂。",
+        ),
+        Text(
+            "If γ grows by 1, by how much does γ x̂ grow?",
+            "γ 增加 1，γ x̂ 增加多少？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.neither-with-keepdims",
+        """
+def layer_norm(x, gamma, beta, *, eps=1e-5):
+    return (x - x.mean(axis=-1)) / np.sqrt(x.var(axis=-1) + eps) * gamma + beta
+""",
+        Text(
+            "Mean and σ have lost their axis, so they do not line up with the rows, or line up "
+            "with the wrong axis.",
+            "均值和 σ 都丢掉了所沿的轴，于是与各行对不上，或者对到了另一个轴。",
+        ),
+        Text(
+            "Of what shape must they be, so that each row meets its own?",
+            "它们应当是什么形状，才能让每一行对上自己的那个？",
         ),
     ),
 ]

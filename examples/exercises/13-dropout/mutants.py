@@ -103,8 +103,8 @@ def keep_mask(shape, p, rng):
             "不管 p 是多少，总是保留一半。",
         ),
         Text(
-            "Compare the numbers drawn with p.",
-            "应当把抽到的数与 p 比较。",
+            "With what must the numbers drawn be compared?",
+            "抽到的数应当与什么比较？",
         ),
     ),
     Mutant(
@@ -288,8 +288,8 @@ def dropout(x, *, p, seed, training=True):
             "什么也没有丢弃：x 除以了 1 − p，但漏了掩码。",
         ),
         Text(
-            "Dropped entries are 0.",
-            "被丢弃的元素为 0。",
+            "Which value has an entry that was dropped?",
+            "被丢弃的元素，值是多少？",
         ),
     ),
     Mutant(
@@ -371,8 +371,8 @@ def dropout(x, *, p, seed, training=True):
             "dropout 没有使用 seed：每次调用丢弃的元素都不同，而规则无从得知是哪些。",
         ),
         Text(
-            "The generator to draw from is made of the seed.",
-            "应当用 seed 创建生成器。",
+            "What is the parameter seed for?",
+            "参数 seed 是做什么用的？",
         ),
     ),
     Mutant(
@@ -405,8 +405,8 @@ def dropout_gradient(g, *, p, seed, training):
             "规则又抽了一个新掩码：x 从哪里通过，梯度就从哪里通过，所以要用前向的那个掩码。",
         ),
         Text(
-            "The rule gets the seed too.",
-            "规则也会得到 seed。",
+            "What did forward make its mask from, and does the rule have it too?",
+            "前向的掩码由什么得来？规则也有它吗？",
         ),
     ),
     Mutant(
@@ -561,8 +561,8 @@ def dropout_gradient(g, *, p, seed, training):
             "评估时规则也乘了掩码，而那时前向什么也没有改变。",
         ),
         Text(
-            "The rule gets training too.",
-            "规则也会得到 training。",
+            "Which parameter of the rule tells whether anything was dropped?",
+            "规则的哪个参数说明了有没有丢弃元素？",
         ),
     ),
     Mutant(
@@ -596,6 +596,122 @@ def dropout_gradient(g, *, p, seed, training):
         Text(
             "g *= ... changes g itself; g * ... does not.",
             "g *= ... 会改变 g 本身，g * ... 不会。",
+        ),
+    ),
+    Mutant(
+        "dropout.one-number",
+        """
+def keep_mask(shape, p, rng):
+    return rng.random() >= p
+""",
+        Text(
+            "One number is drawn for all entries; each is to be drawn on its own.",
+            "所有元素只抽了一个数；每个元素都应当单独抽取。",
+        ),
+        Text(
+            "What is the parameter shape for?",
+            "参数 shape 是做什么用的？",
+        ),
+    ),
+    Mutant(
+        "dropout.legacy-generator",
+        """
+def dropout(x, *, p, seed, training=True):
+    if not training:
+        return x
+    np.random.seed(seed)
+    return x * (np.random.random(x.shape) >= p) / (1 - p)
+""",
+        Text(
+            "The mask is drawn from NumPy's global generator, seeded anew: that gives other "
+            "numbers than np.random.default_rng(seed), and changes what others draw.",
+            "掩码来自重新设定种子的 NumPy 全局生成器：所抽的数与 np.random.default_rng(seed) 的不"
+            "同，还会影响别处抽取的数。",
+        ),
+        Text(
+            "Which generator does the page make from the seed?",
+            "页面上用种子创建的是哪个生成器？",
+        ),
+    ),
+    Mutant(
+        "dropout.evaluation-scaled-down",
+        """
+def dropout(x, *, p, seed, training=True):
+    mask = keep_mask(x.shape, p, np.random.default_rng(seed))
+    return x * mask / (1 - p) if training else x * (1 - p)
+""",
+        Text(
+            "x is scaled in evaluation too, although training has divided by 1 − p already.",
+            "训练时已经除以了 1 − p，评估时却又缩放了一次。",
+        ),
+        Text(
+            "What is the mean of the result in training, over all masks?",
+            "训练时，对所有可能的掩码取平均，结果是多少？",
+        ),
+    ),
+    Mutant(
+        "dropout.mask-returned-too",
+        """
+def dropout(x, *, p, seed, training=True):
+    mask = keep_mask(x.shape, p, np.random.default_rng(seed))
+    return (x * mask / (1 - p), mask) if training else x
+""",
+        Text(
+            "dropout returns the mask as well; it returns the result alone, and the rule draws "
+            "the mask again.",
+            "dropout 连掩码也返回了；它只应返回结果，掩码由规则重新抽取。",
+        ),
+        Text(
+            "What can the rule make the mask from?",
+            "规则可以由什么得到掩码？",
+        ),
+    ),
+    Mutant(
+        "dropout.backward-upstream-ignored",
+        """
+def dropout_gradient(g, *, p, seed, training):
+    mask = keep_mask(g.shape, p, np.random.default_rng(seed))
+    return mask / (1 - p) if training else g
+""",
+        Text(
+            "In training the rule returns the mask over 1 − p: it does not depend on g.",
+            "训练时规则返回的是掩码除以 1 − p：它与 g 无关。",
+        ),
+        Text(
+            "What passes where an entry was kept?",
+            "保留的元素处，传下去的是什么？",
+        ),
+    ),
+    Mutant(
+        "dropout.backward-zero-in-evaluation",
+        """
+def dropout_gradient(g, *, p, seed, training):
+    mask = keep_mask(g.shape, p, np.random.default_rng(seed))
+    return g * mask / (1 - p) if training else np.zeros_like(g)
+""",
+        Text(
+            "In evaluation the rule returns 0: there the result is x itself.",
+            "评估时规则返回了 0：而评估时结果就是 x 本身。",
+        ),
+        Text(
+            "If x grows by 1 in evaluation, by how much does the result?",
+            "评估时 x 增加 1，结果增加多少？",
+        ),
+    ),
+    Mutant(
+        "dropout.backward-times-x",
+        """
+def dropout_gradient(g, x, *, p, seed, training):
+    mask = keep_mask(g.shape, p, np.random.default_rng(seed))
+    return g * x * mask / (1 - p) if training else g
+""",
+        Text(
+            "g is multiplied by x: the slope is the mask over 1 − p, however large x is.",
+            "g 乘以了 x：斜率是掩码除以 1 − p，与 x 的大小无关。",
+        ),
+        Text(
+            "If a kept entry grows by 1, by how much does the result?",
+            "一个保留的元素增加 1，结果增加多少？",
         ),
     ),
 ]

@@ -29,7 +29,7 @@ def split(module, rng):
     """Heads of widths 2 to 5; as many heads as rows; a batch."""
     found = {}
     for n_heads, shape in ((2, (3, 10)), (3, (5, 6)), (4, (4, 16)), (3, (2, 5, 6)), (1, (2, 3))):
-        key = f"split_heads of {shape}, {n_heads} heads"
+        key = f"split_heads({shape}, {n_heads})"
 
         def call(x, n_heads=n_heads):
             return module.split_heads(x, n_heads)
@@ -42,7 +42,7 @@ def merge(module, rng):
     """The same shapes on the way back."""
     found = {}
     for shape in ((2, 3, 5), (3, 5, 2), (4, 4, 4), (2, 3, 5, 2), (1, 2, 3)):
-        key = f"merge_heads of {shape}"
+        key = f"merge_heads({shape})"
         found |= both_ways(module, rng, module.merge_heads, key, rng.normal(size=shape))
     return found
 
@@ -66,7 +66,7 @@ def cases(rng):
         ]
         x, *matrices = (rng.normal(size=size) for size in sizes)
         inputs = [x, *[W * W.shape[0] ** -0.25 for W in matrices]]
-        told = f"x {sizes[0]}, {n_heads} heads with d_k = {d_k} and d_v = {d_v}"
+        told = f"x {sizes[0]}, n_heads = {n_heads}, d_k = {d_k}, d_v = {d_v}"
         made.append((told, inputs, n_heads))
     return made
 
@@ -148,27 +148,27 @@ def properties(module, rng):
             ).numpy()
 
         out = run(*inputs)
-        found[f"case {number}: words in another order"] = run(x[order], *inputs[1:])
-        found[f"case {number}: expected of words in another order"] = out[order]
+        found[f"[{number}] x[order]: out"] = run(x[order], *inputs[1:])
+        found[f"[{number}] x[order]: wanted"] = out[order]
         both = run(np.stack([x, x[order]]), *inputs[1:])
-        found[f"case {number}: two sentences at once"] = both
-        found[f"case {number}: expected of two sentences at once"] = np.stack([out, out[order]])
+        found[f"[{number}] stack([x, x[order]]): out"] = both
+        found[f"[{number}] stack([x, x[order]]): wanted"] = np.stack([out, out[order]])
         turned = [
             np.concatenate(np.split(W, n_heads, axis=1)[::-1], axis=1) for W in (W_Q, W_K, W_V)
         ]
         back = np.concatenate(np.split(W_O, n_heads)[::-1])
-        found[f"case {number}: heads in another order"] = run(x, *turned, back)
-        found[f"case {number}: expected of heads in another order"] = out
+        found[f"[{number}] W_Q, W_K, W_V, W_O [::-1]: out"] = run(x, *turned, back)
+        found[f"[{number}] W_Q, W_K, W_V, W_O [::-1]: wanted"] = out
         again = module.merge_heads(module.split_heads(Tensor(W_Q), n_heads)).numpy()
-        found[f"case {number}: split and merged"] = again
-        found[f"case {number}: expected of split and merged"] = W_Q
+        found[f"[{number}] merge_heads(split_heads(x, {n_heads})): out"] = again
+        found[f"[{number}] merge_heads(split_heads(x, {n_heads})): wanted"] = W_Q
     return found
 
 
 def judge_properties(observed, right):
     """Reference-free: each is what is expected of it."""
-    for key in [key for key in right if ": expected of " not in key]:
-        expected = observed[key.replace(": ", ": expected of ")]
+    for key in [key for key in right if key.endswith(": out")]:
+        expected = observed[key.removesuffix("out") + "wanted"]
         if problem := difference(observed[key], expected):
             return Failure(key, Text(f"{key}: {problem.en}", f"{key}：{problem.zh}"))
     return None

@@ -17,8 +17,9 @@ def split_heads(x, n_heads):
             "而不是所有词的对应列。",
         ),
         Text(
-            "A reshape never changes the order of the numbers. Split the last axis first.",
-            "reshape 从不改变数的顺序。先把最后一个轴拆开。",
+            "Does a reshape ever change the order of the numbers? Which axis has the columns of "
+            "a head side by side?",
+            "reshape 会改变数的先后次序吗？一个头的各列，在哪个轴上相邻？",
         ),
     ),
     Mutant(
@@ -33,7 +34,10 @@ def split_heads(x, n_heads):
             "go over the heads of one word.",
             "最后一个轴拆开了，但头的轴仍在词的轴之后：注意力会在同一个词的各个头之间进行。",
         ),
-        Text("Attention works on the last two axes.", "注意力作用于最后两个轴。"),
+        Text(
+            "On which two axes does attention work, and what do they stand for here?",
+            "注意力作用于哪两个轴？它们在这里代表什么？",
+        ),
     ),
     Mutant(
         "heads.split-interleaved",
@@ -261,7 +265,10 @@ def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
             "has no effect.",
             "这是一个全宽的头：所有列共用一组权重，n_heads 不起作用。",
         ),
-        Text("Split before attention, merge after it.", "先拆分，再做注意力，最后合并。"),
+        Text(
+            "Where in your function do the columns become separate heads?",
+            "在你的函数里，各列在哪一步分成了不同的头？",
+        ),
     ),
     Mutant(
         "heads.one-big-head-scaled",
@@ -275,7 +282,10 @@ def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
             "share one set of weights.",
             "这是一个全宽的头：只有缩放用到了 n_heads，所有列共用一组权重。",
         ),
-        Text("Split before attention, merge after it.", "先拆分，再做注意力，最后合并。"),
+        Text(
+            "Where in your function do the columns become separate heads?",
+            "在你的函数里，各列在哪一步分成了不同的头？",
+        ),
     ),
     Mutant(
         "heads.values-not-projected",
@@ -374,7 +384,10 @@ def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
             "arrays is not recorded.",
             "没有梯度到达 W_Q 和 W_K：你用它们的数组计算，而对数组的运算不会被记录。",
         ),
-        Text("Stay with tensors all the way.", "全程使用张量。"),
+        Text(
+            "Where does the first array come into your computation?",
+            "你的计算从哪里开始用了数组？",
+        ),
     ),
     Mutant(
         "heads.split-on-arrays",
@@ -410,5 +423,303 @@ from minigrad import Tensor
             "还有梯度。",
         ),
         Text("Tensors have reshape and swapaxes too.", "张量也有 reshape 和 swapaxes。"),
+    ),
+    Mutant(
+        "heads.list-of-heads",
+        """
+def split_heads(x, n_heads):
+    width = x.shape[-1] // n_heads
+    return [x[..., h * width : (h + 1) * width] for h in range(n_heads)]
+""",
+        Text(
+            "split_heads returns a list of heads; it has to be one tensor, with an axis for the "
+            "heads.",
+            "split_heads 返回的是由各头组成的列表；它应当是一个张量，其中有一个头的轴。",
+        ),
+        Text(
+            "How can a single attention compute all heads at once?",
+            "怎样只做一次注意力，就把所有头算完？",
+        ),
+    ),
+    Mutant(
+        "heads.all-axes-reversed",
+        """
+def split_heads(x, n_heads):
+    *batch, length, width = x.shape
+    return x.reshape(*batch, length, n_heads, width // n_heads).T
+""",
+        Text(
+            ".T turns all axes around; only those of the words and of the heads change places.",
+            ".T 会颠倒所有轴；只应交换词的轴与头的轴。",
+        ),
+        Text(
+            "Which two axes must change places, counted from the end?",
+            "从末尾数起，应当交换哪两个轴？",
+        ),
+    ),
+    Mutant(
+        "heads.split-wrong-axes-swapped",
+        """
+def split_heads(x, n_heads):
+    *batch, length, width = x.shape
+    return x.reshape(*batch, length, n_heads, width // n_heads).mT
+""",
+        Text(
+            "The last two axes are swapped, heads and width; it must be words and heads.",
+            "交换的是最后两个轴，即头与宽度；应当交换词与头。",
+        ),
+        Text(
+            "What do the three axes stand for after the reshape?",
+            "reshape 之后，三个轴分别代表什么？",
+        ),
+    ),
+    Mutant(
+        "heads.split-by-reshape-without-batch",
+        """
+def split_heads(x, n_heads):
+    return x.reshape(n_heads, -1, x.shape[-1] // n_heads)
+""",
+        Text(
+            "You reshape at once, with the heads in front: a head then holds pieces of few "
+            "words, and not its columns of all words.",
+            "你直接 reshape，把头放到了最前面：一个头里装的是少数词的片段，而不是所有词的对应列。",
+        ),
+        Text(
+            "Does a reshape ever change the order of the numbers?",
+            "reshape 会改变数的先后次序吗？",
+        ),
+    ),
+    Mutant(
+        "heads.split-without-batch",
+        """
+def split_heads(x, n_heads):
+    length, width = x.shape
+    return x.reshape(length, n_heads, width // n_heads).swapaxes(0, 1)
+""",
+        Text(
+            "split_heads wants exactly two axes; there may be batch axes in front.",
+            "split_heads 要求恰好两个轴；而前面还可能有批次轴。",
+        ),
+        Text(
+            "How can the last two lengths be taken off a shape of any length?",
+            "形状的长度不定时，怎样取出最后两个？",
+        ),
+    ),
+    Mutant(
+        "heads.merge-without-batch",
+        """
+def merge_heads(x):
+    n_heads, length, width = x.shape
+    return x.swapaxes(0, 1).reshape(length, n_heads * width)
+""",
+        Text(
+            "merge_heads wants exactly three axes; there may be batch axes in front.",
+            "merge_heads 要求恰好三个轴；而前面还可能有批次轴。",
+        ),
+        Text(
+            "How can the last three lengths be taken off a shape of any length?",
+            "形状的长度不定时，怎样取出最后三个？",
+        ),
+    ),
+    Mutant(
+        "heads.width-no-integer",
+        """
+def split_heads(x, n_heads):
+    *batch, length, width = x.shape
+    return x.reshape(*batch, length, n_heads, width / n_heads).swapaxes(-2, -3)
+""",
+        Text(
+            "The width of a head is a float, since / always gives one; a shape is made of "
+            "integers.",
+            "头的宽度是浮点数，因为 / 总是得到浮点数；而形状由整数组成。",
+        ),
+        Text(
+            "Which division of Python gives an integer?",
+            "Python 的哪种除法得到整数？",
+        ),
+    ),
+    Mutant(
+        "heads.merge-wrong-axes-swapped",
+        """
+def merge_heads(x):
+    *batch, n_heads, length, width = x.shape
+    return x.swapaxes(-1, -2).reshape(*batch, length, n_heads * width)
+""",
+        Text(
+            "The last two axes are swapped, words and width; heads must come to stand beside the "
+            "width.",
+            "交换的是最后两个轴，即词与宽度；应当让头与宽度相邻。",
+        ),
+        Text(
+            "Which two axes must stand side by side before they become one?",
+            "哪两个轴要先相邻，才能并成一个？",
+        ),
+    ),
+    Mutant(
+        "heads.merge-below-each-other",
+        """
+def merge_heads(x):
+    *batch, n_heads, length, width = x.shape
+    return x.reshape(*batch, n_heads * length, width)
+""",
+        Text(
+            "The heads are put below each other, with more rows; they must stand side by side, "
+            "with more columns.",
+            "各头上下叠放，行变多了；应当左右并排，列变多。",
+        ),
+        Text(
+            "How many rows has the result for five words?",
+            "有五个词时，结果应当有几行？",
+        ),
+    ),
+    Mutant(
+        "heads.merge-only-swapped",
+        """
+def merge_heads(x):
+    return x.swapaxes(-2, -3)
+""",
+        Text(
+            "The axes are swapped, but heads and width are still two axes; they must become one.",
+            "轴交换了，但头与宽度仍是两个轴；应当并成一个。",
+        ),
+        Text(
+            "What is the shape of the result, (…, L, ?)?",
+            "结果的形状是 (…, L, ?)？",
+        ),
+    ),
+    Mutant(
+        "heads.scale-heads",
+        """
+def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
+    query, key, value = (split_heads(x @ W, n_heads) for W in (W_Q, W_K, W_V))
+    return merge_heads(attention(query, key, value, n_heads**-0.5)) @ W_O
+""",
+        Text(
+            "You scale by the number of heads; the dot products go over the width of one head, "
+            "d_k.",
+            "你按头的个数缩放；而点积在一个头的宽度 d_k 上求和。",
+        ),
+        Text(
+            "How many products does one score add up?",
+            "一个分数由几个乘积相加？",
+        ),
+    ),
+    Mutant(
+        "heads.scale-length",
+        """
+def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
+    query, key, value = (split_heads(x @ W, n_heads) for W in (W_Q, W_K, W_V))
+    return merge_heads(attention(query, key, value, query.shape[-2] ** -0.5)) @ W_O
+""",
+        Text(
+            "You scale by the number of words; the dot products go over the width of one head, "
+            "d_k.",
+            "你按词的个数缩放；而点积在一个头的宽度 d_k 上求和。",
+        ),
+        Text(
+            "How many products does one score add up?",
+            "一个分数由几个乘积相加？",
+        ),
+    ),
+    Mutant(
+        "heads.not-merged",
+        """
+def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
+    query, key, value = (split_heads(x @ W, n_heads) for W in (W_Q, W_K, W_V))
+    return attention(query, key, value, query.shape[-1] ** -0.5) @ W_O
+""",
+        Text(
+            "The heads are not merged before W_O: it has a row for each column of all heads "
+            "together.",
+            "乘 W_O 之前没有合并各头：W_O 的行对应所有头合在一起的列。",
+        ),
+        Text(
+            "W_O has n_heads · d_v rows. How wide is what you multiply it with?",
+            "W_O 有 n_heads · d_v 行。与它相乘的量有多宽？",
+        ),
+    ),
+    Mutant(
+        "heads.mixed-before-merging",
+        """
+def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
+    query, key, value = (split_heads(x @ W, n_heads) for W in (W_Q, W_K, W_V))
+    return merge_heads(attention(query, key, value, query.shape[-1] ** -0.5) @ W_O)
+""",
+        Text(
+            "W_O comes before the heads are merged: it has a row for each column of all heads "
+            "together.",
+            "还没有合并各头就乘了 W_O：W_O 的行对应所有头合在一起的列。",
+        ),
+        Text(
+            "W_O has n_heads · d_v rows. How wide is what you multiply it with?",
+            "W_O 有 n_heads · d_v 行。与它相乘的量有多宽？",
+        ),
+    ),
+    Mutant(
+        "heads.weights-on-the-left",
+        """
+def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
+    query, key, value = (split_heads(W @ x, n_heads) for W in (W_Q, W_K, W_V))
+    return merge_heads(attention(query, key, value, query.shape[-1] ** -0.5)) @ W_O
+""",
+        Text(
+            "The matrices stand on the left of x; rows are words, so they belong on the right.",
+            "矩阵放在了 x 的左边；行是词，所以矩阵应当在右边。",
+        ),
+        Text(
+            "x is (L, d_model) and W_Q (d_model, …): which axes have to meet?",
+            "x 是 (L, d_model)，W_Q 是 (d_model, …)：哪两个轴要相邻？",
+        ),
+    ),
+    Mutant(
+        "heads.weights-transposed",
+        """
+def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
+    query, key, value = (split_heads(x @ W.mT, n_heads) for W in (W_Q, W_K, W_V))
+    return merge_heads(attention(query, key, value, query.shape[-1] ** -0.5)) @ W_O
+""",
+        Text(
+            "W_Q, W_K and W_V are transposed; here they are (d_model, …), and stand as they are.",
+            "W_Q、W_K、W_V 被转置了；这里它们的形状是 (d_model, …)，直接使用即可。",
+        ),
+        Text(
+            "x is (L, d_model) and W_Q (d_model, …): which axes have to meet?",
+            "x 是 (L, d_model)，W_Q 是 (d_model, …)：哪两个轴要相邻？",
+        ),
+    ),
+    Mutant(
+        "heads.keys-and-values-swapped",
+        """
+def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
+    query, value, key = (split_heads(x @ W, n_heads) for W in (W_Q, W_K, W_V))
+    return merge_heads(attention(query, key, value, query.shape[-1] ** -0.5)) @ W_O
+""",
+        Text(
+            "Keys and values have changed places: the scores are made with W_V, and W_K is "
+            "averaged.",
+            "键和值互换了：分数是用 W_V 算的，被平均的却是 W_K 的结果。",
+        ),
+        Text(
+            "In which order are W_Q, W_K and W_V, and in which are your three results?",
+            "W_Q、W_K、W_V 是什么顺序？你的三个结果又是什么顺序？",
+        ),
+    ),
+    Mutant(
+        "heads.result-on-arrays",
+        """
+def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
+    query, key, value = (split_heads(x @ W, n_heads) for W in (W_Q, W_K, W_V))
+    made = merge_heads(attention(query, key, value, query.shape[-1] ** -0.5))
+    return made.numpy() @ W_O.numpy()
+""",
+        Text(
+            "The output is an array and no tensor: what led to it is not recorded, so there are "
+            "no gradients.",
+            "输出是数组而不是张量：它是怎样算出来的没有记录，所以没有梯度。",
+        ),
+        Text(
+            "Where does the first array come into your computation?",
+            "你的计算从哪里开始用了数组？",
+        ),
     ),
 ]

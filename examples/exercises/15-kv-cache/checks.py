@@ -3,7 +3,7 @@
 import numpy as np
 
 from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference, attempt
-from minigrad.coursework.values import Raised, difference
+from minigrad.coursework.values import Foreign, Raised, difference
 
 CHUNKS = [(6,), (1, 1, 1, 1, 1, 1), (3, 3), (2, 1, 3)]
 
@@ -20,12 +20,19 @@ def parts(chunks, *inputs):
 
 
 def setups(rng):
-    """One head, two heads, and a square one."""
+    """One head, two heads, and a square one, by their shapes."""
     return [
-        ("one head", arrays(rng, 2, 5)),
-        ("two heads", arrays(rng, 3, 2, (2,))),
-        ("d_k = d_v", arrays(rng, 3, 3)),
+        (f"key {key.shape}, value {value.shape}", (query, key, value))
+        for query, key, value in (
+            arrays(rng, 2, 5),
+            arrays(rng, 3, 2, (2,)),
+            arrays(rng, 3, 3),
+        )
     ]
+
+
+EMPTY = "len(KVCache())"
+OTHER = "one = KVCache(); other = KVCache(); one.append(key, value); len(other)"
 
 
 def separate(module, rng):
@@ -33,19 +40,19 @@ def separate(module, rng):
     found = {}
 
     def grown():
-        cache, other = module.KVCache(), module.KVCache()
-        before = len(other)
-        cache.append(np.ones((2, 3)), np.ones((2, 2)))
-        return [float(len(other) != before)]
+        one, other = module.KVCache(), module.KVCache()
+        one.append(np.ones((2, 3)), np.ones((2, 2)))
+        return [len(other)]
 
-    attempt(found, ["one cache grows with another"], module, grown)
+    attempt(found, [EMPTY], module, lambda: [len(module.KVCache())])
+    attempt(found, [OTHER], module, grown)
     return found
 
 
 def judge_separate(observed, right):
     """0 is no."""
     bad = as_the_reference(observed, right)
-    if bad is None or isinstance(observed.get(bad.key), Raised):
+    if bad is None or bad.key == EMPTY or isinstance(observed.get(bad.key), Raised):
         return bad
     return Failure(bad.key, Text("one cache grows with another", "一个缓存随另一个缓存增长"))
 
@@ -55,17 +62,23 @@ def stored(module, rng):
     found = {}
     for name, (_, key, value) in setups(rng):
         for chunks in CHUNKS:
+            for what, read in READ.items():
 
-            def fill(key=key, value=value, chunks=chunks):
-                cache = module.KVCache()
-                for k, v in parts(chunks, key, value):
-                    cache.append(k.copy(), v.copy())
-                return cache.keys, cache.values, len(cache)
+                def fill(key=key, value=value, chunks=chunks, read=read):
+                    cache = module.KVCache()
+                    for k, v in parts(chunks, key, value):
+                        cache.append(k.copy(), v.copy())
+                    return [read(cache)]
 
-            names = ["keys", "values", "length"]
-            keys = [f"{name}, chunks {chunks}: {what}" for what in names]
-            attempt(found, keys, module, fill)
+                attempt(found, [f"{name}, n = {chunks}: {what}"], module, fill)
     return found
+
+
+READ = {
+    "keys": lambda cache: getattr(cache, "keys", None),
+    "values": lambda cache: getattr(cache, "values", None),
+    "len(cache)": len,
+}
 
 
 def copies(module, rng):
@@ -83,13 +96,10 @@ def copies(module, rng):
                 seen += [cache.keys.copy(), cache.values.copy()]
             return seen
 
-        names = ["keys", "values", "keys after another chunk", "values after another chunk"]
-        attempt(
-            found,
-            [f"{name}, arrays overwritten by the caller: {what}" for what in names],
-            module,
-            fill,
-        )
+        keys = [
+            f"{name}, n = {n}: {what}" for n in ("(2,)", "(2, 4)") for what in ("keys", "values")
+        ]
+        attempt(found, keys, module, fill)
     return found
 
 
@@ -98,12 +108,13 @@ def judge_copies(observed, right):
     bad = as_the_reference(observed, right)
     if bad is None or isinstance(observed.get(bad.key), Raised):
         return bad
-    en = f"{bad.key} have changed: keep a copy"
-    return Failure(bad.key, Text(en, f"{bad.key} 变了：应保存副本"))
+    en = f"{bad.key} change when the caller writes into its arrays: keep a copy"
+    zh = f"{bad.key} 随调用者改写自己的数组而改变：应保存副本"
+    return Failure(bad.key, Text(en, zh))
 
 
-def masks(module, rng):
-    """The mask of the last positions, after chunks."""
+def asked(module, rng):
+    """The masks of the last positions, after each chunk of each way of cutting."""
     found = {}
     key, value = rng.normal(size=(2, 6, 3))
     for chunks in CHUNKS:
@@ -112,30 +123,49 @@ def masks(module, rng):
             cache, seen = module.KVCache(), []
             for k, v in parts(chunks, key, value):
                 cache.append(k, v)
-                mask = np.asarray(cache.mask(k.shape[-2]))
-                seen += [mask, float("?biuf".find(mask.dtype.kind))]  # 1 for bool
+                seen.append(cache.mask(k.shape[-2]))
             return seen
 
-        places = np.cumsum(chunks)
-        names = []
-        for n, end in zip(chunks, places, strict=True):
-            name = f"mask({n}) after {end} positions, chunks {chunks}"
-            names += [name, f"{name}: kind of dtype"]
+        ends = np.cumsum(chunks)
+        names = [f"n = {chunks}: mask({n}), N = {end}" for n, end in zip(chunks, ends, strict=True)]
         attempt(found, names, module, made)
     return found
+
+
+TRUTHS, NUMBERS, ADDED = 0.0, 1.0, 2.0
+
+
+def kinds(module, rng):
+    """Whether a mask is made of truth values, of 0 and 1, or of what is added to scores."""
+    found = {}
+    for name, mask in asked(module, rng).items():
+        found[name] = mask
+        if isinstance(mask, np.ndarray) and mask.dtype.kind in "biuf":
+            found[name] = ADDED if (mask < 0).any() else float(mask.dtype != bool)
+            found[f"#dtype {name}"] = Foreign(str(mask.dtype))
+    return found
+
+
+def judge_kinds(observed, right):
+    """bool, and nothing else."""
+    for key, wanted in right.items():
+        value = observed[key]
+        if key.startswith("#") or (isinstance(value, np.ndarray) and value == TRUTHS):
+            continue
+        dtype = observed.get(f"#dtype {key}")
+        if dtype is None:
+            return as_the_reference(observed, {key: wanted})
+        en = f"{key}: its dtype is {dtype} in place of bool"
+        return Failure(key, Text(en, f"{key}：dtype 是 {dtype}，应为 bool"))
+    return None
 
 
 def judge_masks(observed, right):
     """Reference-free: the last n positions of N are N − n … N − 1."""
     for key, wanted in right.items():
         value = observed[key]
-        if key.endswith(": kind of dtype"):
-            continue
         if not isinstance(value, np.ndarray) or value.shape != wanted.shape:
             return as_the_reference(observed, {key: wanted})
-        if value.dtype != bool:
-            en = f"{key} is of dtype {value.dtype} in place of bool"
-            return Failure(key, Text(en, f"{key} 的 dtype 是 {value.dtype}，应为 bool"))
         first = value.shape[1] - value.shape[0]
         for i, j in np.argwhere(value != wanted)[:1]:
             may, zh = ("may", "可以") if value[i, j] else ("may not", "不能")
@@ -157,6 +187,14 @@ def whole(query, key, value):
     return up / up.sum(axis=-1, keepdims=True) @ value
 
 
+EARLY = Foreign("None", "for the keys")
+
+
+def is_of_none(value):
+    """Whether attention found None where it wanted keys."""
+    return isinstance(value, Raised) and "'NoneType' object has no attribute 'mT'" in value.text
+
+
 def chunked(module, rng):
     """The outputs of all ways of cutting six positions."""
     found = {}
@@ -168,10 +206,12 @@ def chunked(module, rng):
                 return [cache.attend(*[x.copy() for x in part]) for part in parts(chunks, *inputs)]
 
             places = np.cumsum(chunks)
-            keys = [f"{name}, chunks {chunks}: out up to position {end}" for end in places]
+            keys = [f"{name}, n = {chunks}: out, N = {end}" for end in places]
             attempt(found, keys, module, run)
             for key, end, n in zip(keys, places, chunks, strict=True):
                 found[f"#whole {key}"] = whole(*inputs)[..., end - n : end, :]
+                if is_of_none(found[key]):
+                    found[key] = EARLY
     return found
 
 
@@ -181,6 +221,9 @@ def judge_chunked(observed, right):
     bad = as_the_reference(observed, wanted)
     if bad is None or isinstance(observed.get(bad.key), Raised):
         return bad
+    if isinstance(observed[bad.key], Foreign) and observed[bad.key] == EARLY:
+        en = f"{bad.key}: attention gets None for the keys"
+        return Failure(bad.key, Text(en, f"{bad.key}：传给 attention 的键是 None"))
     problem = difference(observed[bad.key], wanted[bad.key])
     en = f"{bad.key} is not what all positions at once give: {problem.en}"
     return Failure(bad.key, Text(en, f"{bad.key} 与一次算完所有位置的结果不同：{problem.zh}"))
@@ -216,9 +259,12 @@ EXERCISE = Exercise(
         Check("stored", Text("keys and values are kept, in order", "键与值按顺序保存"), stored),
         Check("copies", Text("what is kept is a copy", "保存的是副本"), copies, judge_copies),
         Check(
+            "mask-kind", Text("a mask is made of booleans", "掩码由布尔值组成"), kinds, judge_kinds
+        ),
+        Check(
             "masks",
             Text("the mask knows where the new positions stand", "掩码知道新位置在哪里"),
-            masks,
+            asked,
             judge_masks,
         ),
         Check(

@@ -26,7 +26,10 @@ class KVCache(KVCache):
             "belongs to every object.",
             "你的所有缓存共用一个存储：写在类、默认参数或全局变量里的东西属于每个对象。",
         ),
-        Text("Make the store in __init__, on self.", "在 __init__ 中、在 self 上创建存储。"),
+        Text(
+            "When is your store made: once with the class, or with each object?",
+            "你的存储是什么时候创建的：随类创建一次，还是随每个对象创建？",
+        ),
     ),
     Mutant(
         "cache.prepending",
@@ -76,7 +79,10 @@ class KVCache(KVCache):
             "Keys are added, but values are overwritten: every key needs its value.",
             "键是追加的，值却被覆盖了：每个键都要有对应的值。",
         ),
-        Text("Do for values what you do for keys.", "对值做与键相同的事。"),
+        Text(
+            "What is in values after the second append, and what in keys?",
+            "第二次 append 之后，values 里是什么？keys 里呢？",
+        ),
     ),
     Mutant(
         "cache.swapped",
@@ -111,7 +117,10 @@ class KVCache(KVCache):
             "more positions.",
             "你沿第一个轴追加：若头的轴在前，增加的就是头数，而不是位置。",
         ),
-        Text("Positions are the last axis but one.", "位置是倒数第二个轴。"),
+        Text(
+            "Which axis are positions, counted from the end?",
+            "从末尾数起，位置是第几个轴？",
+        ),
     ),
     Mutant(
         "cache.last-axis",
@@ -130,7 +139,10 @@ class KVCache(KVCache):
             "You add along the last axis: the keys become wider, and not more.",
             "你沿最后一个轴追加：键变宽了，而不是变多了。",
         ),
-        Text("Positions are the last axis but one.", "位置是倒数第二个轴。"),
+        Text(
+            "Which axis are positions, counted from the end?",
+            "从末尾数起，位置是第几个轴？",
+        ),
     ),
     Mutant(
         "cache.first-twice",
@@ -183,7 +195,10 @@ class KVCache(KVCache):
             "weights.",
             "你的存储以一行 0 开头：值为 0 的键也是键，也会分到权重。",
         ),
-        Text("An empty store has 0 rows.", "空存储有 0 行。"),
+        Text(
+            "How many rows has an empty store?",
+            "空的存储有几行？",
+        ),
     ),
     Mutant(
         "cache.list-of-chunks",
@@ -200,7 +215,10 @@ class KVCache(KVCache):
             "keys is a list of chunks; it has to be one array, that attention can use.",
             "keys 是由各块组成的列表；它应当是一个数组，注意力才能使用。",
         ),
-        Text("np.concatenate makes one of many.", "np.concatenate 把多个数组连成一个。"),
+        Text(
+            "Which function of NumPy puts arrays one behind the other?",
+            "NumPy 的哪个函数可以把数组首尾相接？",
+        ),
     ),
     Mutant(
         "cache.counts-chunks",
@@ -231,7 +249,10 @@ class KVCache(KVCache):
             "Your length is that of the first axis: where heads come first it is their number.",
             "你的长度取自第一个轴：若头的轴在前，得到的就是头数。",
         ),
-        Text("Positions are the last axis but one.", "位置是倒数第二个轴。"),
+        Text(
+            "Which axis are positions, counted from the end?",
+            "从末尾数起，位置是第几个轴？",
+        ),
     ),
     Mutant(
         "cache.no-copy",
@@ -299,7 +320,10 @@ class KVCache(KVCache):
             "Your mask ends one diagonal too early: a query may attend to its own position too.",
             "你的掩码少了一条对角线：查询也可以看自己的位置。",
         ),
-        Text("The last query sees all N positions.", "最后一个查询能看到全部 N 个位置。"),
+        Text(
+            "How many positions may the last query see, and how many does your mask allow it?",
+            "最后一个查询可以看几个位置？你的掩码允许它看几个？",
+        ),
     ),
     Mutant(
         "cache.mask-next",
@@ -325,7 +349,10 @@ class KVCache(KVCache):
             "Your mask has columns for the new positions alone; the kept ones are keys as well.",
             "你的掩码只有新位置的列；缓存中的旧位置也是键。",
         ),
-        Text("Its shape is (n, N).", "它的形状是 (n, N)。"),
+        Text(
+            "How many keys are there for the new queries to look at?",
+            "新查询一共可以面对几个键？",
+        ),
     ),
     Mutant(
         "cache.mask-of-all",
@@ -371,7 +398,10 @@ class KVCache(KVCache):
             "Your mask is True where a query must not look; True means that it may.",
             "你的掩码在不能看的地方为 True；True 应表示可以看。",
         ),
-        Text("The last query sees all N positions.", "最后一个查询能看到全部 N 个位置。"),
+        Text(
+            "How many positions may the last query see, and how many does your mask allow it?",
+            "最后一个查询可以看几个位置？你的掩码允许它看几个？",
+        ),
     ),
     Mutant(
         "cache.mask-of-numbers",
@@ -381,10 +411,13 @@ class KVCache(KVCache):
         return np.tri(n_query, len(self), len(self) - n_query)
 """,
         Text(
-            "Your mask has the right entries, but as floats, and not as booleans.",
-            "你的掩码元素正确，但它是浮点数而不是布尔值。",
+            "Your mask is made of numbers, and not of booleans.",
+            "你的掩码由数组成，而不是由布尔值组成。",
         ),
-        Text("NumPy's functions take dtype=bool.", "NumPy 的函数可以接受 dtype=bool。"),
+        Text(
+            "Which dtype answers a question with yes or no?",
+            "回答“是或否”的 dtype 是哪种？",
+        ),
     ),
     Mutant(
         "cache.local-mask-in-attend",
@@ -450,7 +483,10 @@ class KVCache(KVCache):
             "not even see themselves.",
             "你的新位置只看得到旧位置：它们在注意力之后才加入，所以连自己也看不到。",
         ),
-        Text("First add, then attend.", "先追加，再做注意力。"),
+        Text(
+            "What is in the cache when attention is called?",
+            "调用 attention 时，缓存中有什么？",
+        ),
     ),
     Mutant(
         "cache.added-twice",
@@ -536,6 +572,284 @@ class KVCache(KVCache):
             "answers, only keys and values are needed later.",
             "你连查询也缓存了，并重新回答全部查询：旧查询已有答案，之后只需要键和值。",
         ),
-        Text("The result has one row for each new query.", "结果中每个新查询占一行。"),
+        Text(
+            "How many rows must the result have for n new queries?",
+            "有 n 个新查询时，结果应当有几行？",
+        ),
+    ),
+    Mutant(
+        "cache.no-copies",
+        """
+class KVCache(KVCache):
+    def __init__(self):
+        self.chunks = []
+
+    def __len__(self):
+        return sum([key.shape[-2] for key, _ in self.chunks])
+
+    def append(self, key, value):
+        self.chunks.append((key, value))
+
+    def joined(self, which):
+        if not self.chunks:
+            return None
+        return np.concatenate([chunk[which] for chunk in self.chunks], axis=-2)
+
+    keys = property(lambda self: self.joined(0))
+    values = property(lambda self: self.joined(1))
+""",
+        Text(
+            "Every chunk is kept as the caller's own array: when that is used again, your cache "
+            "changes.",
+            "每一块都直接保存了调用者的数组：调用者再次使用该数组时，你的缓存也跟着变。",
+        ),
+        Text(
+            "Two names may stand for one array. When is it copied in your code?",
+            "两个名字可以指同一个数组。你的代码在什么时候复制它？",
+        ),
+    ),
+    Mutant(
+        "cache.keys-only",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        old = self.keys
+        self.keys = key.copy() if old is None else np.concatenate([old, key], axis=-2)
+""",
+        Text(
+            "Only the keys are kept, and no values: of an old position the weight would be "
+            "known, but not what it weighs.",
+            "只保存了键，没有保存值：旧位置的权重算得出来，却没有可以加权的内容。",
+        ),
+        Text(
+            "Which two arrays of the past does attention need?",
+            "做注意力时，需要过去的哪两个数组？",
+        ),
+    ),
+    Mutant(
+        "cache.list-of-rows",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        self.keys = [*(self.keys or []), *key.copy()]
+        self.values = [*(self.values or []), *value.copy()]
+
+    def __len__(self):
+        return len(self.keys or [])
+""",
+        Text(
+            "keys is a list of rows; it has to be one array, that attention can use.",
+            "keys 是由各行组成的列表；它应当是一个数组，注意力才能使用。",
+        ),
+        Text(
+            "Which function of NumPy puts arrays one behind the other?",
+            "NumPy 的哪个函数可以把数组首尾相接？",
+        ),
+    ),
+    Mutant(
+        "cache.stacked-vertically",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key.copy(), value.copy()
+        else:
+            self.keys = np.vstack([self.keys, key])
+            self.values = np.vstack([self.values, value])
+""",
+        Text(
+            "np.vstack adds along the first axis: where heads come first that makes more heads, "
+            "and not more positions.",
+            "np.vstack 沿第一个轴追加：若头的轴在前，增加的就是头数，而不是位置。",
+        ),
+        Text(
+            "Which axis are positions, counted from the end?",
+            "从末尾数起，位置是第几个轴？",
+        ),
+    ),
+    Mutant(
+        "cache.axis-one",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key.copy(), value.copy()
+        else:
+            self.keys = np.concatenate([self.keys, key], axis=1)
+            self.values = np.concatenate([self.values, value], axis=1)
+""",
+        Text(
+            "You add along axis 1: that is right with one axis of heads in front, but without it "
+            "the keys become wider, and not more.",
+            "你沿轴 1 追加：前面有一个头的轴时是对的；没有这个轴时，键就变宽了，而不是变多。",
+        ),
+        Text(
+            "Which axis are positions, counted from the end?",
+            "从末尾数起，位置是第几个轴？",
+        ),
+    ),
+    Mutant(
+        "cache.flattened",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        self.keys = key.copy() if self.keys is None else np.append(self.keys, key)
+        self.values = value.copy() if self.values is None else np.append(self.values, value)
+""",
+        Text(
+            "np.append without an axis makes one long row of numbers: the positions are no "
+            "longer apart.",
+            "np.append 不指定轴时，会把所有的数排成一长串：各个位置就分不开了。",
+        ),
+        Text(
+            "Which axis are positions, counted from the end?",
+            "从末尾数起，位置是第几个轴？",
+        ),
+    ),
+    Mutant(
+        "cache.none-joined",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        self.keys = np.concatenate([self.keys, key], axis=-2)
+        self.values = np.concatenate([self.values, value], axis=-2)
+""",
+        Text(
+            "The first append joins None with the new keys: there is nothing to add to yet.",
+            "第一次 append 就把 None 与新的键拼接：此时还没有可以追加的对象。",
+        ),
+        Text(
+            "What are keys and values before the first position comes?",
+            "第一个位置到来之前，keys 和 values 是什么？",
+        ),
+    ),
+    Mutant(
+        "cache.mask-upper",
+        """
+class KVCache(KVCache):
+    def mask(self, n_query):
+        return np.triu(np.ones((n_query, len(self)), dtype=bool), len(self) - n_query)
+""",
+        Text(
+            "Your mask lets a query see itself and what comes later: it is the upper triangle.",
+            "你的掩码让查询看到自己和之后的位置：这是上三角。",
+        ),
+        Text(
+            "What does the first word see, and what the last one?",
+            "第一个词能看到什么？最后一个词呢？",
+        ),
+    ),
+    Mutant(
+        "cache.mask-upper-from-zero",
+        """
+class KVCache(KVCache):
+    def mask(self, n_query):
+        return np.triu(np.ones((n_query, len(self)), dtype=bool))
+""",
+        Text(
+            "Your mask is the upper triangle, counted from the first position: a query sees what "
+            "comes later.",
+            "你的掩码是上三角，而且从第一个位置数起：查询看到了之后的位置。",
+        ),
+        Text(
+            "What does the first word see, and what the last one?",
+            "第一个词能看到什么？最后一个词呢？",
+        ),
+    ),
+    Mutant(
+        "cache.mask-added",
+        """
+class KVCache(KVCache):
+    def mask(self, n_query):
+        allowed = np.tri(n_query, len(self), len(self) - n_query, dtype=bool)
+        return np.where(allowed, 0.0, -np.inf)
+""",
+        Text(
+            "Your mask is made of numbers to be added to the scores; asked for is True where a "
+            "query may look.",
+            "你的掩码是要加到分数上的数；而题目要的是布尔值，可以看的地方为 True。",
+        ),
+        Text(
+            "What does attention here do with the mask that it is given?",
+            "这里给出的 attention 怎样使用传入的掩码？",
+        ),
+    ),
+    Mutant(
+        "cache.append-late-masked",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        if self.keys is None:
+            self.append(key, value)
+            return attention(query, self.keys, self.values, self.mask(query.shape[-2]))
+        past = self.keys, self.values, self.mask(query.shape[-2])
+        self.append(key, value)
+        return attention(query, *past)
+""",
+        Text(
+            "Your new positions see only the old ones: they are added after the attention, and "
+            "so not even see themselves.",
+            "你的新位置只看得到旧位置：它们在注意力之后才加入，所以连自己也看不到。",
+        ),
+        Text(
+            "What is in the cache when attention is called?",
+            "调用 attention 时，缓存中有什么？",
+        ),
+    ),
+    Mutant(
+        "cache.append-last",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        out = attention(query, self.keys, self.values, self.mask(query.shape[-2]))
+        self.append(key, value)
+        return out
+""",
+        Text(
+            "attend uses the cache before the new positions are in it: the first time it is "
+            "still empty.",
+            "新位置还没有加入，attend 就使用了缓存：第一次时缓存还是空的。",
+        ),
+        Text(
+            "What is in the cache when attention is called?",
+            "调用 attention 时，缓存中有什么？",
+        ),
+    ),
+    Mutant(
+        "cache.mask-before-append",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        mask = self.mask(query.shape[-2])
+        self.append(key, value)
+        return attention(query, self.keys, self.values, mask)
+""",
+        Text(
+            "The mask is made before the new positions are in the cache, so it has no columns "
+            "for them.",
+            "掩码是在新位置加入缓存之前算的，所以没有它们的列。",
+        ),
+        Text(
+            "How many columns does the mask need, and how many positions does the cache have "
+            "when you ask for it?",
+            "掩码应当有几列？你计算它的时候，缓存里有几个位置？",
+        ),
+    ),
+    Mutant(
+        "cache.mask-of-all-in-attend",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        self.append(key, value)
+        return attention(query, self.keys, self.values, self.mask(len(self)))
+""",
+        Text(
+            "attend asks for the mask of all positions; queries come only for the new ones.",
+            "attend 取的是全部位置的掩码；而查询只来自新位置。",
+        ),
+        Text(
+            "How many rows does the mask need?",
+            "掩码应当有几行？",
+        ),
     ),
 ]

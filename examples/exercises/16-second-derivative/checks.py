@@ -42,7 +42,7 @@ def second(name):
             (x,) = case.arrays()
             g = rng.normal(size=case(x).shape)
             v = rng.normal(size=x.shape)
-            call = f"call {number} of {name}({x.shape})"
+            call = f"[{number}] {name}({x.shape})"
             found |= _second(case, call, x, g, v)
         return found
 
@@ -56,7 +56,7 @@ def _second(case, call, x, g, v):
     if slope.requires_grad:
         at_x, at_g = grad(slope, [point, upstream], v, allow_unused=True)
     return {
-        f"{call}: the rule was recorded": float(slope.requires_grad),
+        f"{call}: ∂L/∂x.requires_grad": float(slope.requires_grad),
         f"{call}: ∂(v·∂L/∂x)/∂g": np.zeros(g.shape) if at_g is None else at_g.numpy(),
         f"{call}: ∂(v·∂L/∂x)/∂x": np.zeros(x.shape) if at_x is None else at_x.numpy(),
         f"#differences {call}: ∂(v·∂L/∂x)/∂x": _differences(case, x, g, v),
@@ -79,7 +79,7 @@ def _differences(case, x, g, v):
 
 def judge_second(observed, right):
     """Recorded, and what differences of the gradient say."""
-    for name in [name for name in right if name.endswith("recorded")]:
+    for name in [name for name in right if name.endswith("requires_grad")]:
         if as_the_reference(observed, {name: np.array(1.0)}):
             call = name.partition(":")[0]
             en = f"{call}: the engine gave tensors to the rule, and got an array back"
@@ -107,7 +107,7 @@ def hessians(module, rng):
         x = Tensor(rng.normal(size=count), requires_grad=True)
         (slope,) = grad(op(x), x, np.array(1.0), create_graph=True)
         rows = [grad(slope, x, unit, retain_graph=True)[0].numpy() for unit in np.eye(count)]
-        found[f"Hessian of {count} entries"] = np.array(rows)
+        found[f"∂²logsumexp(({count},))/∂x²"] = np.array(rows)
     return found
 
 
@@ -151,13 +151,13 @@ def worked(solution, language):
 def renamed(name):
     """The checks of one of the two ops, told apart."""
     for check in op_checks(name, [RULES[name]], CASES[name]):
-        title = Text(*[f"{name}: {text}" for text in check.title])
+        title = Text(f"{name}: {check.title.en}", f"{name}：{check.title.zh}")
         yield check._replace(name=f"{name}-{check.name}", title=title)
 
 
 def seconds(name):
     """The check of an op's second derivative."""
-    title = Text(f"{name}: the second derivative is right", f"{name}: 二阶导数正确")
+    title = Text(f"{name}: the second derivative is right", f"{name}：二阶导数正确")
     return Check(f"{name}-second", title, second(name), judge_second)
 
 

@@ -30,8 +30,8 @@ MUTANTS = [
             "因此什么也没有记录下来。",
         ),
         Text(
-            "Write the rule as one expression of operators and functions that tensors have too.",
-            "把规则写成一个表达式，只用张量也有的运算符和函数。",
+            "Which line of the rule turns a tensor into an array?",
+            "规则的哪一行把张量变成了数组？",
         ),
     ),
     Mutant(
@@ -106,8 +106,8 @@ MUTANTS = [
             "softmax 权重是数组，来自前向或由数组算出：x 变化时，记录下来的规则看不到权重也在变。",
         ),
         Text(
-            "Compute the weights in the rule, from the x and out that it is given.",
-            "在规则里用给它的 x 和 out 计算权重。",
+            "From which of the rule's own parameters can the weights be computed?",
+            "权重可以由规则自己的哪些参数算出？",
         ),
     ),
     Mutant(
@@ -145,8 +145,8 @@ def tanh_gradient(g, x):
             "规则改写了上游梯度，而别处还要用它。",
         ),
         Text(
-            "Write a product, g * ..., in place of g *= ...",
-            "写成乘积 g * …，不要写 g *= …",
+            "Which of x *= y and x = x * y changes the array itself?",
+            "x *= y 与 x = x * y，哪个会改变数组本身？",
         ),
     ),
     Mutant(
@@ -161,8 +161,8 @@ def tanh_gradient(g, x):
             "1 − x² 用的是输入，而应当用输出：tanh 的导数是 1 − tanh(x)²。",
         ),
         Text(
-            "What a rule is given goes by the name of its parameter: ask for out.",
-            "规则得到什么由参数名决定：要的是 out。",
+            "What must the parameter be called so that the rule gets the result and not the input?",
+            "参数叫什么名字，规则得到的才是前向的结果而不是输入？",
         ),
     ),
     Mutant(
@@ -224,8 +224,8 @@ def tanh_gradient(g, x):
             "权重除以了所有元素的总和；每一行各有自己的和。",
         ),
         Text(
-            "Sum along the axis only, and keep it so that the division broadcasts.",
-            "只沿该轴求和，并保留该轴以便相除时广播。",
+            "Which entries of x share a sum?",
+            "x 的哪些元素共用一个和？",
         ),
     ),
     Mutant(
@@ -257,8 +257,9 @@ def tanh_gradient(g, x):
             "元素很大时 exp(x) 会溢出，而 ∞ / ∞ 是 NaN。",
         ),
         Text(
-            "Take the logarithm of the sum off before the exponential: it is there, as out.",
-            "先减去总和的对数再取指数：它就是 out。",
+            "Which of the parameters of the rule can be subtracted from x so that no exponent is "
+            "above 0?",
+            "从 x 中减去规则的哪个参数，指数就都不超过 0？",
         ),
     ),
     Mutant(
@@ -272,8 +273,9 @@ def logsumexp(x, axis=-1):
             "元素很大时前向会溢出：exp(1000) 是 ∞。",
         ),
         Text(
-            "Take the largest entry off before the exponential, and add it after the logarithm.",
-            "先减去最大的元素再取指数，取对数之后再加回来。",
+            "Which constant can be taken off all entries before the exponential, and how is that "
+            "undone?",
+            "取指数之前，所有元素可以减去哪个常数？之后又该怎样补回来？",
         ),
     ),
     Mutant(
@@ -290,6 +292,212 @@ def logsumexp(x, axis=-1):
         Text(
             "Of a single entry, log Σ exp(x) is that entry.",
             "只有一个元素时，log Σ exp(x) 就是它本身。",
+        ),
+    ),
+    Mutant(
+        "second.tanh-on-arrays",
+        """
+def tanh_gradient(g, out):
+    g, out = np.asarray(g), np.asarray(out)
+    return g * (1 - out * out)
+""",
+        Text(
+            "tanh_gradient works on arrays only: it makes arrays of the tensors it is given, so "
+            "nothing of it is recorded.",
+            "tanh_gradient 只能用于数组：它把得到的张量变成了数组，因此什么也没有记录下来。",
+        ),
+        Text(
+            "Which line of the rule turns a tensor into an array?",
+            "规则的哪一行把张量变成了数组？",
+        ),
+    ),
+    Mutant(
+        "second.tanh-output-constant",
+        """
+def tanh_gradient(g, out):
+    out = np.asarray(out)
+    return g * (1 - out * out)
+""",
+        Text(
+            "In tanh_gradient the result is treated as a constant: tanh(x) depends on x, and its "
+            "part of the second derivative is missing.",
+            "tanh_gradient 把前向的结果当成了常数：tanh(x) 依赖于 x，二阶导数中少了它的那一部分。",
+        ),
+        Text(
+            "Where does the value of tanh stop being a tensor in your rule?",
+            "在你的规则里，tanh 的值从哪里开始不再是张量？",
+        ),
+    ),
+    Mutant(
+        "second.tanh-upstream-constant",
+        """
+def tanh_gradient(g, out):
+    return np.asarray(g) * (1 - out * out)
+""",
+        Text(
+            "In tanh_gradient the upstream gradient is treated as a constant: it is a tensor "
+            "too, and depends on whatever comes after this op.",
+            "tanh_gradient 把上游梯度当成了常数：它也是张量，依赖于这个运算之后的计算。",
+        ),
+        Text(
+            "Where does g stop being a tensor in your rule?",
+            "在你的规则里，g 从哪里开始不再是张量？",
+        ),
+    ),
+    Mutant(
+        "second.logsumexp-on-arrays",
+        """
+def logsumexp_gradient(g, x, out, *, axis):
+    g, x, out = np.asarray(g), np.asarray(x), np.asarray(out)
+    return np.expand_dims(g, axis) * np.exp(x - np.expand_dims(out, axis))
+""",
+        Text(
+            "logsumexp_gradient works on arrays only: it makes arrays of the tensors it is "
+            "given, so nothing of it is recorded.",
+            "logsumexp_gradient 只能用于数组：它把得到的张量变成了数组，因此什么也没有记录下来。",
+        ),
+        Text(
+            "Which line of the rule turns a tensor into an array?",
+            "规则的哪一行把张量变成了数组？",
+        ),
+    ),
+    Mutant(
+        "second.logsumexp-output-constant",
+        """
+def logsumexp_gradient(g, x, out, *, axis):
+    return np.expand_dims(g, axis) * np.exp(x - np.expand_dims(np.asarray(out), axis))
+""",
+        Text(
+            "In logsumexp_gradient the logarithm of the sum is treated as a constant: it depends "
+            "on all of x, and its part of the second derivative is missing.",
+            "logsumexp_gradient 把和的对数当成了常数：它依赖于整行 x，二阶导数中少了它的那一部分。",
+        ),
+        Text(
+            "Where does out stop being a tensor in your rule?",
+            "在你的规则里，out 从哪里开始不再是张量？",
+        ),
+    ),
+    Mutant(
+        "second.logsumexp-upstream-constant",
+        """
+def logsumexp_gradient(g, x, out, *, axis):
+    return np.expand_dims(np.asarray(g), axis) * np.exp(x - np.expand_dims(out, axis))
+""",
+        Text(
+            "In logsumexp_gradient the upstream gradient is treated as a constant: it is a "
+            "tensor too, and depends on whatever comes after this op.",
+            "logsumexp_gradient 把上游梯度当成了常数：它也是张量，依赖于这个运算之后的计算。",
+        ),
+        Text(
+            "Where does g stop being a tensor in your rule?",
+            "在你的规则里，g 从哪里开始不再是张量？",
+        ),
+    ),
+    Mutant(
+        "second.logarithm-missing",
+        """
+def logsumexp(x, axis=-1):
+    return np.exp(x).sum(axis=axis)
+""",
+        Text(
+            "The logarithm is missing: this is Σ exp(x).",
+            "漏了对数：这是 Σ exp(x)。",
+        ),
+        Text(
+            "Of a single entry, log Σ exp(x) is that entry. What is yours?",
+            "只有一个元素时，log Σ exp(x) 就是它本身。你的结果是什么？",
+        ),
+    ),
+    Mutant(
+        "second.exponential-missing",
+        """
+def logsumexp(x, axis=-1):
+    return np.log(x.sum(axis=axis))
+""",
+        Text(
+            "The exponential is missing: this is log Σ x, and of a negative sum it is NaN.",
+            "漏了指数：这是 log Σ x，和为负时就是 NaN。",
+        ),
+        Text(
+            "In which order does the name tell the three steps?",
+            "名字 logsumexp 说明了三步的顺序，分别是什么？",
+        ),
+    ),
+    Mutant(
+        "second.mean-for-sum",
+        """
+def logsumexp(x, axis=-1):
+    top = x.max(axis=axis, keepdims=True)
+    return np.log(np.exp(x - top).mean(axis=axis)) + top.squeeze(axis)
+""",
+        Text(
+            "The exponentials are averaged and not summed: the result is log n too small.",
+            "对各个指数取了平均而不是求和：结果小了 log n。",
+        ),
+        Text(
+            "What is log Σ exp(x) of two zeros?",
+            "两个 0 的 log Σ exp(x) 是多少？",
+        ),
+    ),
+    Mutant(
+        "second.axis-kept",
+        """
+def logsumexp(x, axis=-1):
+    top = x.max(axis=axis, keepdims=True)
+    return np.log(np.exp(x - top).sum(axis=axis, keepdims=True)) + top
+""",
+        Text(
+            "The axis is still there, with length 1: the result has no such axis.",
+            "那个轴还在，长度为 1：结果中不应有它。",
+        ),
+        Text(
+            "What is the shape of out if x is (n, m)?",
+            "x 的形状是 (n, m) 时，out 是什么形状？",
+        ),
+    ),
+    Mutant(
+        "second.axis-not-put-back",
+        """
+def logsumexp_gradient(g, x, out, *, axis):
+    return g * np.exp(x - out)
+""",
+        Text(
+            "g and out lack the axis: they do not line up with x, or line up with the wrong axis.",
+            "g 和 out 少了那个轴：与 x 对不上，或者对到了另一个轴。",
+        ),
+        Text(
+            "Of what shape must out be, so that each row of x meets its own?",
+            "out 应当是什么形状，才能让 x 的每一行对上自己的那个？",
+        ),
+    ),
+    Mutant(
+        "second.axis-put-last",
+        """
+def logsumexp_gradient(g, x, out, *, axis):
+    return g[..., None] * np.exp(x - out[..., None])
+""",
+        Text(
+            "g and out get their axis back at the end, whichever was summed.",
+            "不论沿哪个轴求和，都把 g 和 out 的轴补在了最后。",
+        ),
+        Text(
+            "What is the parameter axis of the rule for?",
+            "规则的参数 axis 是做什么用的？",
+        ),
+    ),
+    Mutant(
+        "second.exponent-turned",
+        """
+def logsumexp_gradient(g, x, out, *, axis):
+    return np.expand_dims(g, axis) * np.exp(np.expand_dims(out, axis) - x)
+""",
+        Text(
+            "This is exp(out − x), which is 1 / p: the two stand in the wrong order.",
+            "这是 exp(out − x)，即 1 / p：两者的顺序反了。",
+        ),
+        Text(
+            "Can a weight be larger than 1?",
+            "权重会大于 1 吗？",
         ),
     ),
 ]
