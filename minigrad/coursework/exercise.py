@@ -201,7 +201,7 @@ def observe(check: Check, module: Any, seed: int, offset: int) -> Observation | 
 def module_of(code: str, file: str) -> Any:
     """What a file defines. Errors: whatever it raises."""
     names: dict[str, Any] = {"__name__": "exercise", "__file__": file, "__source__": code}
-    exec(compile(code, file, "exec"), names)
+    exec(compile(code, file, "exec", dont_inherit=True), names)
     return _Module(**names)
 
 

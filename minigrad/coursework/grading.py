@@ -324,7 +324,7 @@ def _and_more(says: Text, values: Mapping[str, str]) -> Text:
 def _came_as_integers(exercise: Exercise, check: Check, found: Run) -> bool:
     """Whether gradients came as integers, so that their values say nothing."""
     return any(
-        key.endswith(": its dtype") and not np.all(value == 1.0)
+        key.endswith(": its dtype") and not str(value).startswith("dtype float")
         for offset in range(exercise.seeds)
         if not isinstance(seen := found.observed.get((check.name, offset), {}), Raised)
         for key, value in seen.items()
@@ -450,7 +450,7 @@ def _occasion(
         other=other.astype(float) if isinstance(other, np.ndarray) else None,
         ones=right.get(f"#ones {key}"),
         constants=right.get(f"#constants {key}", {}),
-        others={name.rpartition(": ")[2]: right[name] for name in beside},
+        others={_input_of(name).removeprefix("∂L/∂"): right[name] for name in beside},
         mistakes={
             name: found[key].astype(float)
             for name, found in wrong.items()

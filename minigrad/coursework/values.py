@@ -102,7 +102,7 @@ def encode_all(observed: Mapping[str, Any]) -> dict[str, Any]:
     """An observation as JSON can hold it; constants are plain numbers by name."""
     return {
         str(key): {name: float(x) for name, x in value.items()}
-        if isinstance(value, Mapping)
+        if key.startswith("#constants")
         else encode(value)
         for key, value in observed.items()
     }

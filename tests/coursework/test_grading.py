@@ -122,6 +122,8 @@ def test_of_several_inputs_it_is_said_whose_gradient_is_meant(product: Exercise)
     assert verdict.diagnosis == "sign"
     assert verdict.says.en == "∂L/∂a: The gradient has the opposite sign."
     assert verdict.says.zh == "∂L/∂a：梯度的符号反了。"
+    swapped = verdict_on(product, "def left(g, a):\n    return a.T @ g\n")
+    assert swapped.says.en == "∂L/∂a: This is the gradient of b."
 
 
 def test_the_first_input_that_is_wrong_is_told_or_none(product: Exercise) -> None:

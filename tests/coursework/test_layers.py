@@ -40,10 +40,23 @@ FOUND = {
     "nothing returned": (RULE + "g * c", "shapes", "nothing was returned (None)"),
     "a list": (RULE + "return (g * c).tolist()", "shapes", "but a list"),
     "another shape": (RULE + "return (g * c)[:1]", "shapes", "has shape"),
-    "integers": (RULE + "return (g * c).astype(int)", "shapes", "must be floating point"),
+    "integers": (
+        RULE + "return (g * c).astype(int)",
+        "shapes",
+        "has dtype int64, and must be of real floats",
+    ),
+    "complex numbers": (RULE + "return g * c + 0j", "shapes", "has dtype complex128"),
+    "objects": (RULE + "return (g * c).astype(object)", "shapes", "has dtype object"),
+    "a generator": (RULE + "yield g * c", "shapes", "but a generator"),
+    "a dict": (RULE + "return {'g': g * c}", "shapes", "but a dict"),
+    "a dict of values": (
+        "def scaled(x, c):\n    return {'x': 1.0}",
+        "values",
+        "no number or array of numbers but a dict: {'x': 1.0}",
+    ),
     "a constant added": (RULE + "return g * c + 1", "linear", "of 0 it must be 0"),
     "a square": (RULE + "return g * c + 1e-4 * g**2", "linear", "not linear"),
-    "a square that hardly shows": (RULE + "return g * c + 1e-6 * g**2", "linear", "not linear"),
+    "a square that hardly shows": (RULE + "return g * c + 1e-5 * g**2", "linear", "not linear"),
     "one array for all results": (
         "SPACE = {}\n" + RULE + "return np.multiply(g, c, out=SPACE.setdefault(g.shape, 1 * g))",
         "graph",
@@ -113,6 +126,11 @@ def test_where_lists_what_is_right_and_what_is_wrong(scale: Exercise) -> None:
     )
     assert where.zh.splitlines()[1] == "有误：[2] scaled((4, 4), -0.6): ∂L/∂x"
     assert verdict_on(scale, RULE + "raise ValueError").where.en == ""
+
+
+def test_float32_is_accurate_enough_and_annotations_are_what_they_are(scale: Exercise) -> None:
+    right = "import dataclasses\n\n@dataclasses.dataclass\nclass Own:\n    c: float\n\n" + RULE
+    assert verdict_on(scale, right + "return (g * c).astype(np.float32)").status == "passed"
 
 
 def test_a_slip_of_the_pen_names_no_mistake(scale: Exercise) -> None:
