@@ -63,6 +63,12 @@ class Diagnosis(NamedTuple):
         """What to look at."""
         return CATALOGUE[self.id][language][1].format(**dict(self.values))
 
+    def told(self, language: str = "en") -> str:
+        """Both, as a line."""
+        return ("" if language == "zh" else " ").join(
+            (self.sentence(language), self.hint(language))
+        )
+
 
 CATALOGUE: dict[str, dict[str, tuple[str, str]]] = {
     "not-finite": {

@@ -170,7 +170,7 @@ class Report:
         lines += [self.problem] if self.problem else []
         lines += [str(found) for found in self.inputs] + self.notes
         told = self.diagnosis
-        lines += [f"{told.sentence()} {told.hint()}"] if told else []
+        lines += [told.told()] if told else []
         return "\n  ".join(lines)
 
 

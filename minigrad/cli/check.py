@@ -210,8 +210,7 @@ def _report(ops: Sequence[Primitive], results: Sequence[CheckResult], texts: Tex
         console.print(Text(f"\n{result.name}", style="bold red"))
         console.print(_lines(result.problem), soft_wrap=True)
         if result.diagnosis is not None and texts is TEXTS[Language.ZH]:
-            told = result.diagnosis
-            console.print(_lines(f"{told.sentence('zh')}{told.hint('zh')}"), soft_wrap=True)
+            console.print(_lines(result.diagnosis.told("zh")), soft_wrap=True)
     summary = texts.summary.format(right=len(results) - len(wrong), count=len(results))
     console.print(summary if not wrong else f"\n{summary}", style="red" if wrong else "green")
 

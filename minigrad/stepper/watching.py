@@ -90,7 +90,10 @@ class Debugging(modes.Tracer):
         except GradcheckError as error:
             if error.steps is None:
                 raise  # it is not of this log
-            steps, notices = error.steps, [visible(line) for line in str(error).split("\n")]
+            steps, told = error.steps, error.report.diagnosis
+            notices = [visible(line) for line in str(error).split("\n")]
+            if told is not None and self.language != "en":
+                notices.append(told.told(self.language))
         return steps, notices
 
     def opened(

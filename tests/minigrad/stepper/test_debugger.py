@@ -590,6 +590,20 @@ def test_a_wrong_rule_is_diagnosed_and_one_can_go_back_from_it() -> None:
     assert_same(gradient_of(x), np.array([3.0, 6.0, 9.0]))
 
 
+def test_which_mistake_it_is_is_said_in_the_language_of_the_debugger() -> None:
+    x = leaf([1.0, 2.0, 3.0], name="x")
+    opposite = primitive(lambda g, x: -3 * g * x**2)(miscubed.primitive.forward)
+    said = {}
+    for language in LANGUAGES:
+        scripted = Scripted("c")
+        with scripted.debugging(language=language):
+            opposite(x).sum().backward()
+        said[language] = scripted.said
+    assert "The gradient has the opposite sign. A minus is missing" in said["en"]
+    assert "梯度的符号反了。漏了一个负号" in said["zh"]
+    assert "梯度的符号反了" not in said["en"]
+
+
 def test_what_was_recorded_outside_is_stepped_through_but_not_checked() -> None:
     x = leaf([1.0, 2.0], name="x")
     loss = (x * x).sum()
