@@ -591,8 +591,12 @@ def test_a_wrong_rule_is_diagnosed_and_one_can_go_back_from_it() -> None:
 
 
 def test_which_mistake_it_is_is_said_in_the_language_of_the_debugger() -> None:
+    @primitive(lambda g, x: -3 * g * x**2)
+    def opposite(x: Any) -> Any:
+        """A cube whose gradient has the wrong sign."""
+        return x**3
+
     x = leaf([1.0, 2.0, 3.0], name="x")
-    opposite = primitive(lambda g, x: -3 * g * x**2)(miscubed.primitive.forward)
     said = {}
     for language in LANGUAGES:
         scripted = Scripted("c")
