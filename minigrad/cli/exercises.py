@@ -28,6 +28,7 @@ from minigrad.coursework.grading import (
     PASSED,
     Verdict,
     grade,
+    unchecked,
     verify,
 )
 from minigrad.coursework.reports import FORMATS, message_of
@@ -59,6 +60,7 @@ class Format(StrEnum):
     JUNIT = "junit"
     GRADESCOPE = "gradescope"
     CLASSROOM = "classroom"
+    CLASSROOM_BASE64 = "classroom-base64"
     JSON = "json"
 
 
@@ -92,6 +94,7 @@ WORDS = {
     "not run": Text("Checks that come after it: {}.", "后面还有 {} 项检查。"),
     "again": Text("The stub is there again.", "练习已恢复原样。"),
     "kept": Text("What you wrote is kept as {}.", "你写的内容保存为 {}。"),
+    "waiting": Text("it was not checked yet", "尚未检查"),
     "one": Text("choose one exercise: {}", "请选择一个练习：{}"),
     "watching": Text(
         "Watching {}. It is checked whenever you save it; Ctrl-C ends this.",
@@ -172,23 +175,39 @@ def _check(
     """Check what you wrote. The exit status is 1 if a check failed, 2 if it could not be run."""
     if output is not None and report is None:
         fail("-o FILE is for a report; add --report")
-    verdicts: list[Verdict] = []
-    for exercise in _named(which, language):
+    files = _files(which, folder, language)
+    waiting = WORDS["waiting"]
+    verdicts = {e.name: unchecked(e, waiting, seed=seed) for e, _ in files}
+
+    def written() -> None:  # before all and after each, so that there is a report whatever happens
+        if report is None or output is None:
+            return
         try:
-            file = file_of(folder, exercise)
-        except WorkbenchError as error:
-            if which == "all":  # the others are there
-                continue
-            fail(error.says.of(language))
-        verdict = _grade(exercise, file, folder, seed)
-        verdicts.append(verdict)
+            write_whole(output, FORMATS[report]([*verdicts.values()], language).encode())
+        except OSError as error:
+            fail(f"{error.filename or output}: {error.strerror or error}")
+
+    written()
+    for exercise, file in files:
+        verdicts[exercise.name] = verdict = _grade(exercise, file, folder, seed)
+        written()
         if report is None:
             show(verdict, language)
-        elif output is not None:  # again after each, so that nothing is lost
-            write_whole(output, FORMATS[report](verdicts, language).encode())
     if report is not None and output is None:
-        typer.echo(FORMATS[report](verdicts, language))
-    raise typer.Exit(_status(verdicts))
+        typer.echo(FORMATS[report]([*verdicts.values()], language))
+    raise typer.Exit(_status([*verdicts.values()]))
+
+
+def _files(which: str, folder: Path, language: Language) -> list[tuple[Exercise, Path]]:
+    """The student's files; of all exercises those that are there."""
+    found = []
+    for exercise in _named(which, language):
+        try:
+            found.append((exercise, file_of(folder, exercise)))
+        except WorkbenchError as error:
+            if which != "all":
+                fail(error.says.of(language))
+    return found
 
 
 def check(which: str, *, folder: Path | str = ".", language: str = "en") -> None:

@@ -28,7 +28,7 @@ from typing import Any
 
 import minigrad
 from minigrad.coursework.exercise import Exercise, load
-from minigrad.coursework.grading import ERROR, FAILED, NOTHING, PASSED, Outcome, Verdict, grade
+from minigrad.coursework.grading import ERROR, FAILED, NOTHING, PASSED, Verdict, grade, unchecked
 from minigrad.coursework.reports import as_data, from_data, message_of, points
 from minigrad.coursework.values import Text
 from minigrad.files import write_whole
@@ -220,7 +220,7 @@ def _alone(task: Task, start: Callable[[int], Executor]) -> dict[str, Any]:
             return _submitted(executor, task).result()
     except BrokenExecutor:
         said = Text("it ended the process that marks it", "它结束了批改它的进程")
-        return as_data(_broken(exercise, said, sheet.seed))
+        return as_data(unchecked(exercise, said, seed=sheet.seed))
 
 
 def mark(folder: Path, file: Path | None, seed: int) -> dict[str, Any]:
@@ -229,18 +229,13 @@ def mark(folder: Path, file: Path | None, seed: int) -> dict[str, Any]:
     if file is None:
         return as_data(Verdict(exercise.name, exercise.title, MISSING, (), seed=seed))
     try:
-        if file.stat().st_size > MOST:
-            said = Text(f"it is larger than {MOST:,} bytes", f"文件超过 {MOST:,} 字节")
-            return as_data(_broken(exercise, said, seed))
-        return as_data(grade(exercise, file, seed=seed))
-    except Exception as error:  # of ours, not of the student's: that is a verdict
-        raised = f"{type(error).__name__}: {error}"
-        return as_data(_broken(exercise, Text(raised, raised), seed))
-
-
-def _broken(exercise: Exercise, said: Text, seed: int) -> Verdict:
-    outcome = Outcome("harness", Text("the check itself failed", "检查程序出错"), ERROR, said)
-    return Verdict(exercise.name, exercise.title, ERROR, (outcome,), seed=seed)
+        size = file.stat().st_size
+    except OSError as error:
+        return as_data(unchecked(exercise, Text(str(error), str(error)), seed=seed))
+    if size > MOST:
+        said = Text(f"it is larger than {MOST:,} bytes", f"文件超过 {MOST:,} 字节")
+        return as_data(unchecked(exercise, said, seed=seed))
+    return as_data(grade(exercise, file, seed=seed))
 
 
 class Workers(ProcessPoolExecutor):

@@ -84,8 +84,18 @@ class Verdict:
 
 
 def grade(exercise: Exercise, file: Path, *, seed: int = 0) -> Verdict:
-    """Check a student's file. Errors in it become a verdict, and are never raised."""
-    return judge(exercise, run(exercise, file, seed=seed), seed=seed)
+    """Check a student's file. Its errors become a verdict, and so do those of the check."""
+    try:
+        return judge(exercise, run(exercise, file, seed=seed), seed=seed)
+    except Exception as error:  # of ours, not of the student's: that is a verdict
+        told = f"{type(error).__name__}: {error}"
+        return unchecked(exercise, Text(told, told), seed=seed)
+
+
+def unchecked(exercise: Exercise, why: Text, *, seed: int = 0) -> Verdict:
+    """The verdict on what could not be checked, or was not yet."""
+    outcome = Outcome("harness", Text("it could be checked", "可以检查"), ERROR, why)
+    return Verdict(exercise.name, exercise.title, ERROR, (outcome,), seed=seed)
 
 
 def judge(exercise: Exercise, found: Run, *, seed: int = 0) -> Verdict:

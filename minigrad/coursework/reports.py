@@ -6,6 +6,7 @@ GitHub, "classroom-resources/autograding-json" (version 1 of the result).
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -220,10 +221,16 @@ def as_classroom(verdicts: Sequence[Verdict], language: str = "en") -> str:
     )
 
 
+def _in_base64(text: str) -> str:
+    """As the steps of a workflow pass a result on to each other."""
+    return base64.b64encode(text.encode()).decode("ascii")
+
+
 FORMATS: dict[str, Callable[[Sequence[Verdict], str], str]] = {
     "junit": as_junit,
     "gradescope": as_gradescope,
     "classroom": as_classroom,
+    "classroom-base64": lambda verdicts, language: _in_base64(as_classroom(verdicts, language)),
     "json": as_json,
 }
 """How verdicts can be written, by the name of the format."""

@@ -1,6 +1,7 @@
 """`minigrad exercises`: what a student types, and what comes back. What is right and wrong is
 decided in `minigrad.coursework`."""
 
+import base64
 import json
 import os
 import signal
@@ -100,6 +101,51 @@ def test_reports_go_to_a_file_or_to_the_terminal(work: Path) -> None:
     assert ElementTree.parse("report.xml").getroot().tag == "testsuites"
     refused = run("check", "3", "-o", "report.xml")
     assert refused.exit_code == 2
+
+
+@pytest.mark.slow
+def test_a_report_is_there_before_the_first_check_and_whatever_happens(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def interrupted(*_: object, **__: object) -> None:
+        seen.append(json.loads(Path("results.json").read_text(encoding="utf-8")))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "grade", interrupted)
+    run("check", "all", "--report", "gradescope", "-o", "results.json")
+    assert [test["output"] for test in seen[0]["tests"]] == ["it was not checked yet"]
+    assert seen[0]["tests"][0]["score"] == 0
+    assert json.loads(Path("results.json").read_text(encoding="utf-8")) == seen[0]
+
+
+@pytest.mark.slow
+def test_a_check_that_fails_itself_is_an_error_and_not_a_wrong_answer(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("猫")
+
+    monkeypatch.setattr("minigrad.coursework.grading.run", broken)
+    result = run("check", "3")
+    assert result.exit_code == 2
+    assert "RuntimeError: 猫" in result.output
+    assert "could not be checked" in run("list").output
+
+
+@pytest.mark.slow
+def test_classroom_gets_base64_if_that_is_asked_for(work: Path) -> None:
+    plain = json.loads(run("check", "3", "--report", "classroom").output)
+    told = run("check", "3", "--report", "classroom-base64").output
+    assert json.loads(base64.b64decode(told)) == plain
+
+
+def test_a_report_that_cannot_be_written_is_said_before_anything_is_checked(work: Path) -> None:
+    result = run("check", "3", "--report", "json", "-o", "03-scale/exercise.py/report.json")
+    assert result.exit_code == 2
+    assert "03-scale/exercise.py" in result.output.replace("\n", "")
+    assert "Traceback" not in result.output
 
 
 def test_a_reset_gives_the_stub_back(work: Path) -> None:
