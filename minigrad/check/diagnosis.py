@@ -286,7 +286,7 @@ def _factors(o: Occasion) -> Iterator[tuple[str, float]]:
         for name, value in o.constants.items():
             if value <= 0:
                 continue
-            root = name[1:] if name.startswith("√") else f"√{name}"
+            root = f"√{name}" if name == name.strip("√²") else name.strip("√²")
             other = value**2 if name.startswith("√") else math.sqrt(value)
             for text, number in ((name, value), (root, other)):
                 yield f"{minus}{text}", sign * number

@@ -133,9 +133,11 @@ class _Asked:
                 yield name, upstream, _pull(call.op, node, position), call
 
     def signature(self, module: Any, rng: Rng) -> Observation:
-        op = self.op_of(module)
         names = [self.forward, *[rule for rule in self.rules if rule]]
-        found: Observation = {name: float(callable(getattr(module, name))) for name in names}
+        found: Observation = {name: float(callable(getattr(module, name, 0))) for name in names}
+        if not all(found.values()):
+            return found
+        op = self.op_of(module)
         for number, name in enumerate(op.input_names, 1):
             found[f"{self.forward}[{number}]"] = Foreign("input", name)
         return found
@@ -259,7 +261,7 @@ def _named(observed: Observation, right: Observation) -> Failure | None:
         found = observed.get(key)
         if not isinstance(wanted, Foreign):
             if found is None or not np.all(found == 1.0):
-                return Failure(key, Text(f"{key} is no function", f"{key} 不是函数"))
+                return Failure(key, Text(f"there is no function {key}", f"没有函数 {key}"))
         elif found != wanted:
             name, _, number = key.rstrip("]").partition("[")
             has = found.text if isinstance(found, Foreign) else None

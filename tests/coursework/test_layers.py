@@ -23,7 +23,7 @@ def verdict_on(exercise: Exercise, code: str) -> Verdict:
 
 RULE = "def scaled_gradient(g, c):\n    "
 FOUND = {
-    "a name": ("del scaled_gradient", "signature", "scaled_gradient is not defined"),
+    "a name": ("del scaled_gradient", "signature", "there is no function scaled_gradient"),
     "another name of an input": (
         "def scaled(y, c):\n    return y * c",
         "signature",

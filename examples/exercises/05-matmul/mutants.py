@@ -286,6 +286,40 @@ def matmul(a, b):
         ),
     ),
     Mutant(
+        "matmul.batch-averaged-a",
+        """
+def matmul_gradient_a(g, a, b):
+    g, rows, columns = as_matrices(g, a, b)
+    made = g @ columns.mT
+    return (summed(made, rows.shape) * (rows.size / made.size)).reshape(a.shape)
+""",
+        Text(
+            "∂L/∂a is averaged over the batch that shares a; it must be summed.",
+            "∂L/∂a 在共用 a 的批次上取了平均；应当求和。",
+        ),
+        Text(
+            "Every member of the batch adds to L. By what would you divide, and why?",
+            "批次的每个成员都对 L 有贡献。为什么要除？除以什么？",
+        ),
+    ),
+    Mutant(
+        "matmul.batch-averaged-b",
+        """
+def matmul_gradient_b(g, a, b):
+    g, rows, columns = as_matrices(g, a, b)
+    made = rows.mT @ g
+    return (summed(made, columns.shape) * (columns.size / made.size)).reshape(b.shape)
+""",
+        Text(
+            "∂L/∂b is averaged over the batch that shares b; it must be summed.",
+            "∂L/∂b 在共用 b 的批次上取了平均；应当求和。",
+        ),
+        Text(
+            "Every member of the batch adds to L. By what would you divide, and why?",
+            "批次的每个成员都对 L 有贡献。为什么要除？除以什么？",
+        ),
+    ),
+    Mutant(
         "matmul.first-of-batch",
         undoing(
             """    while gradient.ndim > len(shape):

@@ -764,4 +764,68 @@ def softmax(x, axis=-1):
             "一行减去哪个常数，exp 就不会溢出？",
         ),
     ),
+    Mutant(
+        "softmax.no-exponential-after-maximum",
+        """
+def softmax(x, axis=-1):
+    shifted = x - x.max(axis=axis, keepdims=True)
+    return shifted / shifted.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The shifted scores themselves are divided by their sum: exp is missing, and the "
+            "largest score gets the weight 0.",
+            "减去最大值之后，直接把分数除以它们的和：漏了 exp，最大的分数反而得到权重 0。",
+        ),
+        Text("Which function makes every score positive?", "哪个函数能把任何分数变成正数？"),
+    ),
+    Mutant(
+        "softmax.no-exponential-below",
+        """
+def softmax(x, axis=-1):
+    shifted = x - x.max(axis=axis, keepdims=True)
+    return np.exp(shifted) / shifted.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The sum below is that of the scores, without exp.",
+            "分母是分数之和，漏了 exp。",
+        ),
+        Text("What must a row of weights sum to?", "一行权重之和应当是多少？"),
+    ),
+    Mutant(
+        "softmax.no-exponential-in-sum",
+        """
+def softmax(x, axis=-1):
+    return np.exp(x - x.max(axis=axis, keepdims=True)) / x.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The powers of e are divided by the sum of the scores x; exp is missing in the sum.",
+            "exp 的结果除以的是分数 x 之和；求和时漏了 exp。",
+        ),
+        Text("What must a row of weights sum to?", "一行权重之和应当是多少？"),
+    ),
+    Mutant(
+        "softmax.negative-exponent",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x.min(axis=axis, keepdims=True) - x)
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "These are the weights of −x: the smallest score gets the largest weight.",
+            "这是 −x 的权重：最小的分数得到了最大的权重。",
+        ),
+        Text("Which score must get the largest weight?", "哪个分数应当得到最大的权重？"),
+    ),
+    Mutant(
+        "softmax.sigmoid",
+        """
+def softmax(x, axis=-1):
+    return 1 / (1 + np.exp(-x))
+""",
+        Text(
+            "This is the sigmoid of each score by itself; the weights of a row share a sum.",
+            "这是对每个分数单独取 sigmoid；而一行中的权重共用一个和。",
+        ),
+        Text("What must a row of weights sum to?", "一行权重之和应当是多少？"),
+    ),
 ]

@@ -82,6 +82,21 @@ def factor_of(query, scale):
         Text("What does the page say of scale=None?", "页面上 scale=None 是什么意思？"),
     ),
     Mutant(
+        "attention.scale-nowhere",
+        """
+def factor_of(query, scale):
+    return 1.0
+""",
+        Text(
+            "Your scores are not scaled at all: neither by 1/√d_k nor by the scale that is given.",
+            "你的分数完全没有缩放：既没有用 1/√d_k，也没有用传入的 scale。",
+        ),
+        Text(
+            "How large is the typical dot product of two random vectors with d_k entries?",
+            "两个 d_k 维随机向量的点积，通常有多大？",
+        ),
+    ),
+    Mutant(
         "attention.scale-ignored",
         """
 def factor_of(query, scale):

@@ -1312,4 +1312,67 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
             "它们应当是什么形状，才能让每一行对上自己的那个？",
         ),
     ),
+    Mutant(
+        "layer-norm.gamma-summed-over-the-first-axis",
+        """
+def gradient_gamma(g, x, *, eps):
+    return (g * normalized(x, eps)[0]).sum(axis=0)
+""",
+        Text(
+            "∂L/∂γ is summed over the first axis only; with three axes, two are in front.",
+            "∂L/∂γ 只沿第一个轴求和；x 有三个轴时，前面有两个轴。",
+        ),
+        Text(
+            "Along which axes of x is γ repeated?",
+            "γ 沿 x 的哪些轴重复？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.beta-summed-over-the-first-axis",
+        """
+def gradient_beta(g):
+    return g.sum(axis=0)
+""",
+        Text(
+            "∂L/∂β is summed over the first axis only; with three axes, two are in front.",
+            "∂L/∂β 只沿第一个轴求和；x 有三个轴时，前面有两个轴。",
+        ),
+        Text(
+            "Along which axes of x is β repeated?",
+            "β 沿 x 的哪些轴重复？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.beta-summed-over-all",
+        """
+def gradient_beta(g):
+    return g.sum()
+""",
+        Text(
+            "∂L/∂β is the sum of all of g; β has an entry for each place in a row.",
+            "∂L/∂β 是 g 全部元素之和；而 β 在一行的每个位置各有一个元素。",
+        ),
+        Text(
+            "Which entries of g does one entry of β meet?",
+            "β 的一个元素会遇到 g 的哪些元素？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.x-for-unit-outside",
+        """
+def gradient_x(g, x, gamma, *, eps):
+    unit, sigma = normalized(x, eps)
+    h = g * gamma
+    shift = h.mean(axis=-1, keepdims=True)
+    return (h - shift - x * (h * unit).mean(axis=-1, keepdims=True)) / sigma
+""",
+        Text(
+            "In the variance term of ∂L/∂x the mean is multiplied by x; it must be by x̂.",
+            "∂L/∂x 的方差项中，平均之外乘的是 x；应当乘 x̂。",
+        ),
+        Text(
+            "By what is a row multiplied as σ changes: by x, or by what comes out of it?",
+            "σ 改变时，被缩放的是 x 本身，还是归一化后的那一行？",
+        ),
+    ),
 ]
