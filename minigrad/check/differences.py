@@ -148,9 +148,7 @@ class Report:
             f"the length of axis {axis} ({n})": float(n)
             for axis, n in enumerate(found.numeric.shape[1:])
         }
-        others = {
-            f"input {other.position}": other.numeric for other in self.inputs if other is not found
-        }
+        others = {other.head: other.numeric for other in self.inputs if other is not found}
         return [
             Occasion(
                 found.numeric[seed],

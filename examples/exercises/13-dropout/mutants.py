@@ -26,9 +26,8 @@ def keep_mask(shape, p, rng):
     return np.random.default_rng(0).random(shape) >= p
 """,
         Text(
-            "keep_mask gives the same mask every time, whatever the generator: the same "
-            "entries are dropped for ever.",
-            "不管用哪个生成器，keep_mask 总是给出同一个掩码：被丢弃的永远是同样的元素。",
+            "keep_mask gives the same mask every time, whatever the generator.",
+            "不管用哪个生成器，keep_mask 总是给出同一个掩码。",
         ),
         Text(
             "What is the parameter rng for?",
