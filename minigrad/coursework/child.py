@@ -49,7 +49,7 @@ def main(root: str, folder: str, file: str, seed: int) -> None:
         told = (
             {"error": encode(what)} if isinstance(what, Raised) else {"observed": encode_all(what)}
         )
-        tell(check=seen.check, seed=seen.offset, seconds=seen.seconds, **told)
+        tell(check=seen.check, seed=seen.offset, **told)
 
 
 def _confine() -> None:

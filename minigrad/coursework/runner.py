@@ -84,6 +84,7 @@ def _follow(
 ) -> str:
     """Take lines until the end; returns why there are no more, or "" if all have come."""
     while len(found.observed) < exercise.observations:
+        begun = time.monotonic()
         try:
             line = lines.get(timeout=exercise.seconds if found.ready else START)
         except queue.Empty:
@@ -93,7 +94,7 @@ def _follow(
         if line is None:
             return "exit"
         try:
-            _take(found, exercise, json.loads(line))
+            _take(found, exercise, json.loads(line), time.monotonic() - begun)
         except Exception:  # whatever was put into the channel
             return "unreadable"
         if found.loading is not None:
@@ -101,7 +102,7 @@ def _follow(
     return ""
 
 
-def _take(found: Run, exercise: Exercise, told: dict[str, Any]) -> None:
+def _take(found: Run, exercise: Exercise, told: dict[str, Any], seconds: float) -> None:
     """Take one line. Errors: any, if it is none of those that `child` writes."""
     if not found.ready:
         found.ready = True
@@ -114,7 +115,7 @@ def _take(found: Run, exercise: Exercise, told: dict[str, Any]) -> None:
     done, seeds = len(found.observed), exercise.seeds
     if key != (names[done // seeds], done % seeds):
         raise ValueError(f"the observation {key} is not the next one")
-    found.seconds[key[0]] = found.seconds.get(key[0], 0.0) + float(told.get("seconds", 0.0))
+    found.seconds[key[0]] = found.seconds.get(key[0], 0.0) + seconds
     error = _as_error(told["error"]) if "error" in told else None
     found.observed[key] = error or decode_all(told["observed"])
 

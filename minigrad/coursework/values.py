@@ -130,7 +130,7 @@ def decode(told: Any) -> Any:
             return Foreign(kind, text)
         line = told.get("line")
         return Raised(
-            kind, text, line if isinstance(line, int) else None, readable(told["operation"])
+            kind, text, line if type(line) is int else None, readable(told["operation"])
         )
     dtype = np.dtype(str(told["dtype"]))
     if dtype.kind not in "biufc":

@@ -212,6 +212,13 @@ def test_it_sees_no_environment_of_ours(
     assert "SECRET_TOKEN" not in verdict.printed
 
 
+def test_how_long_it_took_is_measured_outside(scale: Exercise, tmp_path: Path) -> None:
+    code = "def scaled(x, c):\n    import time\n    time.sleep(0.1)\n    return x * c"
+    seconds = {o.name: o.seconds for o in grade(scale, answer(tmp_path, code)).outcomes}
+    assert seconds["values"] >= 0.6  # two calls with three seeds
+    assert seconds["signature"] < seconds["values"]
+
+
 def test_it_works_in_a_folder_that_goes_again(scale: Exercise, tmp_path: Path) -> None:
     code = "import os\nopen('left.txt', 'w').write('x')\nprint(os.getcwd())"
     verdict = grade(scale, answer(tmp_path, code))
