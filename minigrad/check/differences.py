@@ -145,7 +145,7 @@ class Report:
     def _occasions(self, found: InputReport) -> list[Occasion]:
         """One for each random upstream; the first row is of an upstream of ones."""
         lengths = {
-            f"the length of axis {axis} ({n})": float(n)
+            f"{n} (as long as axis {axis})": float(n)
             for axis, n in enumerate(found.numeric.shape[1:])
         }
         others = {other.head: other.numeric for other in self.inputs if other is not found}

@@ -129,9 +129,7 @@ def decode(told: Any) -> Any:
         if "operation" not in told:
             return Foreign(kind, text)
         line = told.get("line")
-        return Raised(
-            kind, text, line if type(line) is int else None, readable(told["operation"])
-        )
+        return Raised(kind, text, line if type(line) is int else None, readable(told["operation"]))
     dtype = np.dtype(str(told["dtype"]))
     if dtype.kind not in "biufc":
         raise ValueError(f"a value of dtype {dtype} is no number")

@@ -66,7 +66,7 @@ def test_a_known_mistake_must_leave_right_what_is_right() -> None:
 RULES = {
     "The gradient has the opposite sign.": lambda g, out: -g * (1 - out * out),
     "The gradient is the right one times ½.": lambda g, out: g * (1 - out * out) / 2,
-    "times the length of axis 1 (5)": lambda g, out: 5 * g * (1 - out * out),
+    "times 5 (as long as axis 1)": lambda g, out: 5 * g * (1 - out * out),
     "does not depend on the upstream": lambda g, out: 0 * g + 1 - out * out,
     "is 0 everywhere": lambda g, out: 0 * g * out,
     "NaN or infinite": lambda g, out: g / (0 * out),
