@@ -71,7 +71,8 @@ def softmax_gradient(g, out, *, axis):
     return out * ((g * out).sum(axis=axis, keepdims=True) - g)
 """,
         Text(
-            "The gradient has the opposite sign: g and Σ g ⊙ p stand in the wrong order, or a minus is one too many.",
+            "The gradient has the opposite sign: g and Σ g ⊙ p stand in the wrong order, or a minus "
+            "is one too many.",
             "梯度的符号反了：g 与 Σ g ⊙ p 的前后顺序颠倒了，或者多了一个负号。",
         ),
         Text(
@@ -317,7 +318,8 @@ def softmax(x, axis=-1):
     return weights / weights.sum(axis=axis, keepdims=True)
 """,
         Text(
-            "exp overflows for large scores, and ∞ / ∞ is NaN: no maximum is subtracted before exp.",
+            "exp overflows for large scores, and ∞ / ∞ is NaN: no maximum is subtracted before "
+            "exp.",
             "分数很大时 exp 会溢出，而 ∞ / ∞ 是 NaN：取 exp 之前没有减去最大值。",
         ),
         Text(
