@@ -102,6 +102,15 @@ def _case(op: Primitive, row: Any) -> Case:
     return Case(entrance(op), args, options, places)
 
 
+def leaves_of(op: Primitive, case: Case) -> list[Tensor]:
+    """The values of a call that have gradients, as tensors under the names of the op's inputs."""
+    names = op.input_names * len(case.args) if op.many else op.input_names
+    return [
+        Tensor(x, requires_grad=True, name=names[place])
+        for place, x in zip(case.places, case.arrays(), strict=True)
+    ]
+
+
 def check_primitive(op: Primitive | Callable[..., Any] | str, *, seed: int = 0) -> CheckResult:
     """Checks one primitive: values, shapes, dtypes, gradients, second derivatives, broadcasting.
 
@@ -143,11 +152,7 @@ def check_primitives(
 def _check_case(op: Primitive, case: Case, result: CheckResult) -> None:
     _check_values(op, case)
     _check_dtypes(case)
-    names = op.input_names * len(case.args) if op.many else op.input_names
-    leaves = [
-        Tensor(x, requires_grad=True, name=names[place])
-        for place, x in zip(case.places, case.arrays(), strict=True)
-    ]
+    leaves = leaves_of(op, case)
     # An algorithm may leave rounding where a formula leaves 0.
     atol = 1e-13 if isinstance(op, JointPrimitive) else 0.0
     report = _check_first(case, leaves, case, "its gradient is wrong", atol)

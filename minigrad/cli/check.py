@@ -20,7 +20,7 @@ from rich.text import Text
 
 import attention  # noqa: F401 - its primitives are registered, and checked with the engine's
 from minigrad.check import CheckResult, GradcheckError, check_primitives
-from minigrad.check.registry import BrokenError, cases_of, defined_in
+from minigrad.check.registry import BrokenError, cases_of, defined_in, leaves_of
 from minigrad.cli import Language, LanguageOption, fail, printable
 from minigrad.memory import Array
 from minigrad.modes import trace
@@ -152,13 +152,8 @@ def _show(op: Primitive, drawing: Path | None, page: Path | None, language: Lang
     rng = np.random.default_rng(0)
     try:
         case = cases_of(op, rng)[0]
-        names = op.input_names * len(case.places) if op.many else op.input_names
-        leaves = [
-            Tensor(x, requires_grad=True, name=names[place])
-            for place, x in zip(case.places, case.arrays(), strict=True)
-        ]
         with trace():
-            out = case(*leaves)
+            out = case(*leaves_of(op, case))
         code = op.forward.__code__
         out._node.line = code.co_filename, code.co_firstlineno  # the user's, not this command's
         upstream = rng.standard_normal(out.shape)

@@ -15,18 +15,8 @@ from typer.testing import CliRunner, Result
 
 from minigrad.cli import app
 from minigrad.cli import grade as command
-from minigrad.coursework import Exercise, load
-from tests.coursework.helpers import SOLUTION, written
-
-WRONG = SOLUTION + "\n\ndef scaled_gradient(g, c):\n    return g / c\n"
-
-
-@pytest.fixture
-def scale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Exercise:
-    """One exercise of the tests' own, in the place of those that are shipped."""
-    exercise = load(written(tmp_path / "course"))
-    monkeypatch.setattr(command, "shipped", lambda: [exercise])
-    return exercise
+from minigrad.coursework import Exercise
+from tests.coursework.helpers import SOLUTION, WRONG, written
 
 
 def hand_in(folder: Path, **answers: str) -> None:

@@ -21,6 +21,7 @@ def scaled(x, c):
 def scaled_gradient(g, c):
     return g * c
 """
+WRONG = SOLUTION + "\n\ndef scaled_gradient(g, c):\n    return g / c\n"
 CHECKS = """
 from minigrad.coursework import Exercise, Text, op_checks
 
