@@ -16,8 +16,8 @@ from minigrad.coursework.exercise import (
     load,
 )
 from minigrad.coursework.grading import Outcome, Verdict, grade, verify
-from minigrad.coursework.layers import op_checks
-from minigrad.coursework.values import Text
+from minigrad.coursework.layers import op_checks, unchanged
+from minigrad.coursework.values import Text, identical
 
 __all__ = [
     "Check",
@@ -32,7 +32,9 @@ __all__ = [
     "as_the_reference",
     "attempt",
     "grade",
+    "identical",
     "load",
     "op_checks",
+    "unchanged",
     "verify",
 ]

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import ast
 import runpy
+import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,6 +100,8 @@ class Check(NamedTuple):
         title: what it says of a right answer.
         observe: called with the student's module and a generator; runs in the student's process.
         judge: of what was observed and of what the reference gives; None if all is well.
+        derive: of the same two, what is judged in place of what was observed, and compared with
+            the mistakes: so flags are decided outside the student's process.
         gradients: whether what is observed are gradients, to which mistakes have names.
         backward: whether it looks at nothing but the backward, so that what explains the gradients
             explains it too.
@@ -112,6 +115,7 @@ class Check(NamedTuple):
     gradients: bool = False
     backward: bool = False
     coarse: bool = False
+    derive: Callable[[Observation, Observation], Observation] | None = None
 
 
 class Mutant(NamedTuple):
@@ -196,12 +200,14 @@ def observe(check: Check, module: Any, seed: int, offset: int) -> Observation | 
 
 def module_of(code: str, file: str) -> Any:
     """What a file defines. Errors: whatever it raises."""
-    names: dict[str, Any] = {"__name__": "exercise", "__file__": file, "__source__": code}
-    exec(compile(code, file, "exec", dont_inherit=True), names)
-    return _Module(**names)
+    module = _Module("exercise")
+    vars(module).update(__file__=file, __source__=code)
+    sys.modules["exercise"] = module  # where dataclasses look for what annotations mean
+    exec(compile(code, file, "exec", dont_inherit=True), vars(module))
+    return module
 
 
-class _Module(SimpleNamespace):
+class _Module(ModuleType):
     """What a file defines, with a plain word for what it does not."""
 
     def __getattr__(self, name: str) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,10 +21,12 @@ from minigrad.coursework.exercise import (
     Failure,
     Mutant,
     Observation,
+    as_the_reference,
     module_of,
     observe,
 )
-from minigrad.coursework.runner import LINE, Run, observe_here, run
+from minigrad.coursework.runner import RESULTS, Run, observe_here, run
+from minigrad.coursework.values import MOST as TEXT
 from minigrad.coursework.values import (
     Foreign,
     Raised,
@@ -32,6 +34,7 @@ from minigrad.coursework.values import (
     decode_all,
     difference,
     encode_all,
+    readable,
 )
 
 NOTHING = Text("", "")
@@ -100,6 +103,15 @@ def unchecked(exercise: Exercise, why: Text, *, seed: int = 0) -> Verdict:
 
 def judge(exercise: Exercise, found: Run, *, seed: int = 0) -> Verdict:
     """The verdict on what was observed."""
+    checks = {check.name: check for check in exercise.checks}
+    observed = {
+        (name, offset): _derived(exercise, checks[name], seen, seed, offset)
+        for (name, offset), seen in found.observed.items()
+    }
+    return _verdict(exercise, replace(found, observed=observed), seed)
+
+
+def _verdict(exercise: Exercise, found: Run, seed: int) -> Verdict:
     outcomes: list[Outcome] = []
     failure: tuple[Check, Failure, Raised | None] | None = None
     for check in exercise.checks:
@@ -155,7 +167,7 @@ def _failure(
             return Failure("", seen.says), seen
         right = right_of(exercise, check, seed, offset)
         try:
-            bad = check.judge(seen, right)
+            bad = _judged(check, seen, right)
         except Exception as error:  # a judge may not expect what came
             bad = Failure(
                 "", Text(f"what came cannot be judged: {error}", f"无法判断结果：{error}")
@@ -164,6 +176,17 @@ def _failure(
             value = seen.get(bad.key)
             return bad, value if isinstance(value, Raised) else None
     return None, None
+
+
+def _judged(check: Check, seen: Observation, right: Observation) -> Failure | None:
+    """What a check's judge says. It gets no arrays of other shapes, as it may subtract them."""
+    if check.judge is not as_the_reference:
+        for key, wanted in right.items():
+            value = seen.get(key)
+            shaped = not isinstance(value, np.ndarray) or value.shape == np.shape(wanted)
+            if not shaped and (bad := as_the_reference(seen, {key: wanted})):
+                return bad
+    return check.judge(seen, right)
 
 
 SHOWN = 6
@@ -207,13 +230,14 @@ def _ended(found: Run, exercise: Exercise) -> Text:
         return Text("it prints without end", "输出没有止境")
     if why == "unreadable":
         return Text(
-            f"what came of it cannot be read; results may have {LINE >> 20} MB in all",
-            f"无法读取结果；全部结果最多 {LINE >> 20} MB",
+            f"what came of it cannot be read; results may have {RESULTS >> 20} MB in all",
+            f"无法读取结果；全部结果最多 {RESULTS >> 20} MB",
         )
     code = why.partition(" ")[2]
     return Text(
-        f"the program ended before the checks were through (exit status {code})",
-        f"检查尚未完成，程序就结束了（退出状态 {code}）",
+        "the program ended before the checks were through"
+        + (f" (exit status {code})" if code else ""),
+        "检查尚未完成，程序就结束了" + (f"（退出状态 {code}）" if code else ""),
     )
 
 
@@ -236,6 +260,7 @@ UNTELLING = (
 
 _solutions: dict[tuple[Path, str], Any] = {}
 _observed: dict[tuple[Path, str, str, int, int], Observation | Raised] = {}
+_references: dict[tuple[Path, str, int, int], Observation | Raised] = {}
 MOST = 20_000
 """Observations of references and mistakes that are kept."""
 
@@ -262,13 +287,44 @@ def observed_of(
     """What a check observes of the reference or of a known mistake, be it an error."""
     key = exercise.reference, mistake.code if mistake else "", check.name, seed, offset
     if key not in _observed:
-        if len(_observed) > MOST:
-            _observed.clear()
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            seen = observe(check, solution_of(exercise, mistake), seed, offset)
-        _observed[key] = seen if isinstance(seen, Raised) else decode_all(encode_all(seen))
+        seen = _raw(exercise, mistake, check, seed, offset)
+        _observed[key] = _derived(exercise, check, seen, seed, offset)
     return _observed[key]
+
+
+def _raw(
+    exercise: Exercise, mistake: Mutant | None, check: Check, seed: int, offset: int
+) -> Observation | Raised:
+    """The same as it was seen, before anything follows from it."""
+    key = exercise.reference, check.name, seed, offset
+    if mistake is None and key in _references:
+        return _references[key]
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        seen = observe(check, solution_of(exercise, mistake), seed, offset)
+    seen = seen if isinstance(seen, Raised) else decode_all(encode_all(seen))
+    if len(_observed) + len(_references) > MOST:
+        _observed.clear()
+        _references.clear()
+    if mistake is None:
+        _references[key] = seen
+    return seen
+
+
+def _derived(
+    exercise: Exercise, check: Check, seen: Observation | Raised, seed: int, offset: int
+) -> Observation | Raised:
+    """What is judged of an observation: what the reference gives too, and what follows from it."""
+    right = _raw(exercise, None, check, seed, offset)
+    if isinstance(seen, Raised) or isinstance(right, Raised):
+        return seen
+    known = {name: value for name, value in seen.items() if name in right}
+    if check.derive is None:
+        return known
+    try:
+        return decode_all(encode_all(check.derive(known, right)))
+    except Exception as error:  # it may not expect what came
+        return Raised(type(error).__name__, readable(error)[:TEXT])
 
 
 def explain(exercise: Exercise, check: Check, bad: Failure, found: Run, seed: int) -> Told | None:
@@ -365,7 +421,7 @@ def _judged_right(
     if isinstance(seen, Raised):
         return False
     try:
-        return check.judge(seen, right_of(exercise, check, seed, offset)) is None
+        return _judged(check, seen, right_of(exercise, check, seed, offset)) is None
     except Exception:  # a judge may not expect what came
         return False
 
@@ -453,11 +509,13 @@ def _occasion(
         return None
     call, _, own = key.rpartition(": ")
     other = seen.get(f"#other {key}")
+    if not isinstance(other, np.ndarray) or other.shape != value.shape:
+        other = None
     beside = [name for name in right if name.startswith(f"{call}: ") and not name.endswith(own)]
     return Occasion(
         right[key].astype(float),
         value.astype(float),
-        other=other.astype(float) if isinstance(other, np.ndarray) else None,
+        other=None if other is None else other.astype(float),
         ones=right.get(f"#ones {key}"),
         constants=right.get(f"#constants {key}", {}),
         others={_input_of(name).removeprefix("∂L/∂"): right[name] for name in beside},
@@ -521,7 +579,7 @@ def _verdict_on(exercise: Exercise, mistake: Mutant | None, seed: int) -> Verdic
     for check in exercise.checks:
         for offset in range(exercise.seeds):
             found.observed[check.name, offset] = observed_of(exercise, mistake, check, seed, offset)
-    return judge(exercise, found, seed=seed)
+    return _verdict(exercise, found, seed)
 
 
 def _why(verdict: Verdict) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from minigrad.check.diagnosis import CLOSE
 from minigrad.check.registry import Case, cases_of
 from minigrad.coursework.exercise import Check, Failure, Observation, attempt
-from minigrad.coursework.values import Foreign, Text, difference
+from minigrad.coursework.values import Foreign, Text, difference, identical
 from minigrad.memory import Array
 from minigrad.primitive import Primitive
 from minigrad.rule import Rule
@@ -23,7 +23,6 @@ from minigrad.tensor import Tensor
 Rng = np.random.Generator
 Example = Callable[[Rng], Any]
 Constants = Callable[..., Mapping[str, float]]
-Pull = Callable[[Array], Any]
 
 
 def op_checks(
@@ -62,6 +61,7 @@ def op_checks(
             asked.kept,
             _kept,
             coarse=True,
+            derive=unchanged,
         ),
         Check(
             "shapes",
@@ -106,6 +106,16 @@ class _Call(NamedTuple):
     case: Case
 
 
+class _Pull(NamedTuple):
+    """A rule as a function of the upstream, for one input of a call, and one to ask it with."""
+
+    name: str
+    upstream: Array
+    run: Callable[[Array], Any]
+    call: _Call
+    saved: Sequence[Array]  # what the engine keeps for it
+
+
 @dataclass(frozen=True)
 class _Asked:
     """An op that is asked for, and what each layer observes of it in a student's module."""
@@ -124,13 +134,15 @@ class _Asked:
         for number, case in enumerate(cases_of(op, rng), 1):
             yield _Call(f"[{number}] {self.forward}{_told(case)}", op, case)
 
-    def pulls(self, module: Any, rng: Rng) -> Iterator[tuple[str, Array, Pull, _Call]]:
-        """For each input of each call: its name, an upstream, and the rule as a function of one."""
+    def pulls(self, module: Any, rng: Rng) -> Iterator[_Pull]:
+        """For each input of each call, what its rule makes of a random upstream."""
         for call in self.calls(module, rng):
             upstream, node = _backward(call.case, rng)
+            kept = node.kept.values() if isinstance(node.kept, dict) else node.kept
+            saved = [x for x in kept if isinstance(x, np.ndarray)]
             for position in call.case.places:
                 name = f"{call.name}: ∂L/∂{call.op.input_names[position]}"
-                yield name, upstream, _pull(call.op, node, position), call
+                yield _Pull(name, upstream, _rule(call.op, node, position), call, saved)
 
     def signature(self, module: Any, rng: Rng) -> Observation:
         names = [self.forward, *[rule for rule in self.rules if rule]]
@@ -144,8 +156,8 @@ class _Asked:
 
     def runs(self, module: Any, rng: Rng) -> Observation:
         found: Observation = {}
-        for name, upstream, pull, _ in self.pulls(module, rng):
-            attempt(found, [name], module, partial(_ran, pull, upstream))
+        for pull in self.pulls(module, rng):
+            attempt(found, [pull.name], module, partial(_ran, pull))
         return found
 
     def values(self, module: Any, rng: Rng) -> Observation:
@@ -157,45 +169,44 @@ class _Asked:
     def kept(self, module: Any, rng: Rng) -> Observation:
         found: Observation = {}
         for call in self.calls(module, rng):
-            arrays = [x for x in call.case.args if isinstance(x, np.ndarray)]
-            before = [x.copy() for x in arrays]
             call.case(*call.case.arrays())
-            same = all(map(np.array_equal, arrays, before))
-            found[f"{call.name}: an input"] = float(same)
-        for name, upstream, pull, _ in self.pulls(module, rng):
-            given, first = upstream.copy(), pull(upstream)
-            first = first.copy() if isinstance(first, np.ndarray) else first
-            found[f"{name}: the upstream"] = float(np.array_equal(upstream, given))
-            found[f"{name}: what the rule was given"] = float(_alike(first, pull(given)))
+            found[f"{call.name}: an input"] = _entries(call.case.args)
+        for name, upstream, run, call, saved in self.pulls(module, rng):
+            found[f"#before {name}: what the rule was given"] = _entries(saved)
+            run(upstream)
+            found[f"{name}: the upstream"] = upstream
+            found[f"{name}: an input"] = _entries(call.case.args)
+            found[f"{name}: what the rule was given"] = _entries(saved)
         return found
 
     def shapes(self, module: Any, rng: Rng) -> Observation:
         found: Observation = {}
-        for name, upstream, pull, _ in self.pulls(module, rng):
-            made = pull(upstream)
+        for name, upstream, run, *_ in self.pulls(module, rng):
+            made = run(upstream)
             number = isinstance(made, (np.ndarray, np.generic, float, int))
-            found[name] = np.array(np.shape(made)) if number else Foreign(type(made).__name__)
+            found[name] = Foreign(type(made).__name__)
             if number:
+                found[name] = Foreign("shape", str(np.shape(made)))
                 found[f"{name}: its dtype"] = Foreign("dtype", str(np.asarray(made).dtype))
         return found
 
     def linear(self, module: Any, rng: Rng) -> Observation:
         found: Observation = {}
-        for name, g, pull, _ in self.pulls(module, rng):
+        for name, g, run, *_ in self.pulls(module, rng):
             h: Array = np.asarray(rng.normal(size=g.shape))
-            found[f"{name}, of g − 3h"] = np.array(pull(g - 3 * h), float)
-            apart = np.array(pull(g), float) - 3 * np.array(pull(h), float)
-            found[f"{name}, of g minus three times that of h"] = apart
-            found[f"{name}, of 0"] = np.array(pull(np.zeros_like(g)), float)
+            found[f"{name}, g − 3h"] = np.array(run(g - 3 * h), float)
+            apart = np.array(run(g), float) - 3 * np.array(run(h), float)
+            found[f"{name}, g − 3 · (h)"] = apart
+            found[f"{name}, 0"] = np.array(run(np.zeros_like(g)), float)
         return found
 
     def gradients(self, module: Any, rng: Rng) -> Observation:
         found: Observation = {}
-        for name, upstream, pull, call in self.pulls(module, rng):
+        for name, upstream, run, call, _ in self.pulls(module, rng):
             other = np.asarray(rng.normal(size=upstream.shape))
             given = {"": upstream, "#other ": other, "#ones ": np.ones_like(upstream)}
             for mark, g in given.items():
-                attempt(found, [f"{mark}{name}"], module, partial(_pulled, pull, g))
+                attempt(found, [f"{mark}{name}"], module, partial(_pulled, run, g))
             found[f"#constants {name}"] = _numbers(call.case, call.op, self.constants)
         return found
 
@@ -222,7 +233,7 @@ def _backward(case: Case, rng: Rng) -> tuple[Array, Any]:
     return np.asarray(rng.normal(size=out.shape)), out._node
 
 
-def _pull(op: Primitive, node: Any, position: int) -> Pull:
+def _rule(op: Primitive, node: Any, position: int) -> Callable[[Array], Any]:
     """What the rule itself returns, before the engine fits it to its tensor."""
     rule = op.rules[position]
     assert isinstance(rule, Rule)
@@ -233,19 +244,19 @@ def _value(case: Case) -> list[Any]:
     return [case(*case.arrays())]
 
 
-def _ran(pull: Pull, upstream: Array) -> list[float]:
-    pull(upstream)
+def _ran(pull: _Pull) -> list[float]:
+    pull.run(pull.upstream)
     return [1.0]
 
 
-def _pulled(pull: Pull, upstream: Array) -> list[Any]:
-    return [deepcopy(pull(upstream))]  # a rule may return what it was given
+def _pulled(run: Callable[[Array], Any], upstream: Array) -> list[Any]:
+    return [deepcopy(run(upstream))]  # a rule may return what it was given
 
 
-def _alike(a: Any, b: Any) -> bool:
-    """Whether a rule returned the same twice; what is no array is looked at later."""
-    numbers = all(isinstance(x, np.ndarray) and x.dtype.kind in "fc" for x in (a, b))
-    return not numbers or bool(np.array_equal(a, b, equal_nan=True))
+def _entries(values: Sequence[Any]) -> Array:
+    """The entries of all arrays among some values, one after the other, as they are now."""
+    arrays = [x.ravel() for x in values if isinstance(x, np.ndarray)]
+    return np.concatenate(arrays, dtype=float) if arrays else np.zeros(0)
 
 
 def _numbers(case: Case, op: Primitive, constants: Constants | None) -> dict[str, float]:
@@ -278,9 +289,18 @@ CHANGED = {
 }
 
 
+def unchanged(observed: Observation, right: Observation) -> Observation:
+    """To derive from arrays as they are after a call: 1 for what is as it was, 0 for the others."""
+    found: Observation = {}
+    for key in [key for key in right if not key.startswith("#")]:
+        after, before = observed.get(key), observed.get(f"#before {key}", right[key])
+        found[key] = float(identical(after, before))
+    return found
+
+
 def _kept(observed: Observation, right: Observation) -> Failure | None:
     for key in right:
-        if observed.get(key) is None or not np.all(observed[key] == 1.0):
+        if observed[key] != 1.0:
             call, _, what = key.rpartition(": ")
             en = f"{call}: {what} is changed in place: work on a copy, or write a new array"
             zh = f"{call}：{CHANGED[what]}被就地修改了：请在副本上计算，或写到新数组里"
@@ -291,29 +311,28 @@ def _kept(observed: Observation, right: Observation) -> Failure | None:
 def _shaped(observed: Observation, right: Observation) -> Failure | None:
     for key, shape in right.items():
         found = observed.get(key)
+        if found == shape:
+            continue
         if key.endswith(": its dtype"):
             if isinstance(found, Foreign) and found.text.startswith("float"):
                 continue
             name, has = key.removesuffix(": its dtype"), getattr(found, "text", None)
             en = f"{name} has dtype {has}, and must be of real floats"
             return Failure(key, Text(en, f"{name} 的 dtype 是 {has}，应为实浮点型"))
-        if isinstance(found, np.ndarray) and np.array_equal(found, shape):
-            continue
-        if not isinstance(found, np.ndarray):
+        if not isinstance(found, Foreign) or found.kind != "shape":
             problem = difference(found, 0.0) or Text("no gradient came", "没有得到梯度")
             return Failure(key, Text(f"{key}: {problem.en}", f"{key}：{problem.zh}"))
-        has, wants = (tuple(int(n) for n in x) for x in (found, shape))
-        en = f"{key} has shape {has} in place of {wants}, that of its input"
-        return Failure(key, Text(en, f"{key} 的形状是 {has}，应与其输入相同：{wants}"))
+        en = f"{key} has shape {found.text} in place of {shape.text}, that of its input"
+        return Failure(key, Text(en, f"{key} 的形状是 {found.text}，应与其输入相同：{shape.text}"))
     return None
 
 
 def _is_linear(observed: Observation, right: Observation) -> Failure | None:
     """b(g − 3h) = b(g) − 3 b(h), and b(0) = 0; needs no reference."""
-    for name in [key.removesuffix(", of 0") for key in right if key.endswith(", of 0")]:
+    for name in [key.removesuffix(", 0") for key in right if key.endswith(", 0")]:
         both, apart, none = (
             np.asarray(observed[f"{name}{end}"], float)
-            for end in (", of g − 3h", ", of g minus three times that of h", ", of 0")
+            for end in (", g − 3h", ", g − 3 · (h)", ", 0")
         )
         size = max(float(np.abs(apart).max(initial=0.0)), 1e-9)
         with np.errstate(invalid="ignore"):

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -37,8 +38,8 @@ OUTPUT = 1 << 20
 SHOWN = 4000
 """Characters of it that are kept."""
 
-LINE = 1 << 26
-"""Bytes of one line of observations."""
+RESULTS = 1 << 24
+"""Bytes of all observations of an answer. Those of the exercises take less than a megabyte."""
 
 START = 60.0
 """Seconds for Python, NumPy and the exercise to load, before anything of the student's runs."""
@@ -60,8 +61,8 @@ def run(exercise: Exercise, file: Path, *, seed: int = 0) -> Run:
     """Observe a student's file. Whatever it does, this returns, and nothing of it is left."""
     found = Run()
     with (
-        tempfile.TemporaryDirectory(prefix="minigrad-", ignore_cleanup_errors=True) as folder,
-        _process(exercise, file, seed, Path(folder)) as process,
+        _folder() as folder,
+        _process(exercise, file, seed, folder) as process,
     ):
         assert process.stdout is not None
         assert process.stderr is not None
@@ -145,6 +146,33 @@ def observe_here(exercise: Exercise, module: Any, *, seed: int = 0) -> Run:
 
 
 @contextmanager
+def _folder() -> Iterator[Path]:
+    """A folder to work in, which goes again."""
+    folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="minigrad-")))
+    try:
+        yield folder
+    finally:
+        with suppress(OSError):
+            _delete(folder)
+
+
+def _delete(folder: Path) -> None:
+    """Level by level, as folders may lie so deep in one another that no path leads there."""
+    while entries := list(os.scandir(folder)):
+        for entry in entries:
+            if not entry.is_dir(follow_symlinks=False):
+                os.unlink(entry)
+                continue
+            os.chmod(entry, 0o700)
+            for inner in list(os.scandir(entry)):
+                if inner.is_dir(follow_symlinks=False):
+                    os.chmod(inner, 0o700)
+                os.rename(inner, folder / str(uuid.uuid4()))
+            os.rmdir(entry)
+    os.rmdir(folder)
+
+
+@contextmanager
 def _process(
     exercise: Exercise, file: Path, seed: int, folder: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
@@ -193,7 +221,7 @@ def _end(process: subprocess.Popen[bytes], folder: Path) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         for _ in range(10):  # one may start another while it is looked for
-            left = list(_working_in(os.path.realpath(folder)))
+            left = list(_started_in(str(folder)))
             for pid in left:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
@@ -207,11 +235,12 @@ def _end(process: subprocess.Popen[bytes], folder: Path) -> None:
     process.wait()
 
 
-def _working_in(folder: str) -> Iterator[int]:
-    """Processes in a folder, also those with a session of their own. Only Linux tells."""
+def _started_in(folder: str) -> Iterator[int]:
+    """Processes that are in a folder or began there, whatever session. Only Linux tells."""
     for place in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended, or is somebody else's
-            if os.readlink(place / "cwd").startswith(folder):
+            here = os.readlink(place / "cwd").startswith(folder)
+            if here or f"TMPDIR={folder}".encode() in (place / "environ").read_bytes():
                 yield int(place.name)
 
 
@@ -220,9 +249,13 @@ def _thread(target: Any, *args: Any) -> None:
 
 
 def _read(stream: IO[bytes], lines: queue.Queue[bytes | None]) -> None:
+    left = RESULTS
     with suppress(OSError, ValueError):
-        while line := stream.readline(LINE):
-            lines.put(line)
+        while line := stream.readline(left + 1):
+            left -= len(line)
+            lines.put(line if left >= 0 else b"")  # the end of a line that nobody can read
+            if left < 0:
+                return
     lines.put(None)
 
 

@@ -40,6 +40,24 @@ HOSTILE = {
     "much memory": "blocks = [bytearray(1 << 30) for _ in range(64)]",
     "much output": "while True:\n    print('x' * 10000)",
     "patched comparisons": "np.allclose = np.array_equal = lambda *a, **k: True\n" + WRONG,
+    "patched comparisons, and an input written into": (
+        "np.allclose = np.array_equal = np.array_equiv = lambda *a, **k: True\n"
+        "np.all = np.any = np.abs = lambda *a, **k: True\n"
+        "def scaled(x, c):\n    x *= c\n    return x + 0\n"
+    ),
+    "patched comparisons, and the upstream written into": (
+        "np.array_equal = lambda *a, **k: True\n"
+        "def scaled_gradient(g, c):\n    g *= c\n    return g\n"
+    ),
+    "columns and rows that broadcast": (
+        "def scaled_gradient(g, c):\n"
+        "    return np.ones((20_000, 1)) if g[0, 0] > 0 else np.ones((1, 20_000))\n"
+    ),
+    "folders within folders": (
+        "import os\n"
+        "for _ in range(3000):\n    os.mkdir('d')\n    os.chdir('d')\n"
+        "open('猫', 'w').close()\nos.mkdir('e')\nos.chmod('e', 0)\n" + WRONG
+    ),
     "patched minigrad": (
         "import minigrad.coursework.exercise as e, minigrad.coursework.values as v\n"
         "e.as_the_reference = v.difference = lambda *a: None\n"
@@ -97,7 +115,10 @@ SAYS = {
     "lines of its own": "cannot be read",
     "lines that are none": "cannot be read",
     "a line again and again": "cannot be read",
-    "much in every result": "its shape is (2097152,)",
+    "much in every result": "a very large array: float64, 16,777,216 B",
+    "patched comparisons, and an input written into": "an input is changed in place",
+    "patched comparisons, and the upstream written into": "the upstream is changed in place",
+    "columns and rows that broadcast": "20000",
     "much memory": "MemoryError",
     "a recursion": "RecursionError",
 }
@@ -105,8 +126,11 @@ SAYS = {
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_it_costs_the_exercise_and_gains_nothing(
-    what: str, scale: Exercise, tmp_path: Path
+    what: str, scale: Exercise, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    made = tmp_path / "made"
+    made.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(made))
     code = HOSTILE[what]
     file = answer(tmp_path, code or "")
     if code is None:
@@ -118,6 +142,7 @@ def test_it_costs_the_exercise_and_gains_nothing(
     assert SAYS.get(what, "") in verdict.failed.message.en
     assert verdict.failed.message.zh
     assert time.monotonic() - start < 20
+    assert not list(made.iterdir())
 
 
 def test_an_endless_loop_ends_after_the_time_that_a_check_has(
@@ -142,6 +167,9 @@ STARTED = {
     "a session of its own, and then an end": (
         SLEEPS.format(", start_new_session=True") + "os._exit(0)\n"
     ),
+    "an orphan elsewhere": "if os.fork() == 0:\n    os.setsid()\n    os.chdir('/')\n    "
+    + SLEEPS.format("")
+    + "    os._exit(0)\n",
     "an orphan": "if os.fork() == 0:\n    os.setsid()\n    "
     + SLEEPS.format("")
     + "    os._exit(0)\n",

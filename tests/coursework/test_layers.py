@@ -81,7 +81,9 @@ def test_a_rule_that_writes_into_what_it_was_given_is_found() -> None:
     checks = op_checks("e", ["e_gradient"], lambda rng: (rng.normal(size=(2, 3)),))
     (check,) = [check for check in checks if check.name == "untouched"]
     seen = check.observe(module_of(code, "answer.py"), np.random.default_rng(0))
-    failure = check.judge(seen, dict.fromkeys(seen, 1.0))
+    assert check.derive is not None
+    derived = check.derive(seen, seen)
+    failure = check.judge(derived, dict.fromkeys(derived, 1.0))
     assert failure is not None
     assert "what the rule was given is changed in place" in failure.what.en
     assert "规则得到的数组被就地修改了" in failure.what.zh
@@ -129,8 +131,11 @@ def test_where_lists_what_is_right_and_what_is_wrong(scale: Exercise) -> None:
 
 
 def test_float32_is_accurate_enough_and_annotations_are_what_they_are(scale: Exercise) -> None:
-    right = "import dataclasses\n\n@dataclasses.dataclass\nclass Own:\n    c: float\n\n" + RULE
-    assert verdict_on(scale, right + "return (g * c).astype(np.float32)").status == "passed"
+    code = "import dataclasses\n\n@dataclasses.dataclass\nclass Own:\n    c: float\n\n"
+    code += RULE + "return (Own(g).c * c).astype(np.float32)"
+    assert verdict_on(scale, code).status == "passed"
+    module = module_of(f"from __future__ import annotations\n{SOLUTION}\n\n{code}", "answer.py")
+    assert judge(scale, observe_here(scale, module)).status == "passed"
 
 
 def test_a_slip_of_the_pen_names_no_mistake(scale: Exercise) -> None:

@@ -92,7 +92,7 @@ WRONG = [
     (np.array([[1.0]]), np.array([1.0]), "shape is (1, 1)"),
     (np.array([1, 2]), np.array([1.0, 2.0]), "dtype is int64 in place of float64"),
     (1 + 0j, 1.0, "complex"),
-    (np.array([1.0, 0.0]), np.array([1.0, 1e-5]), "1 of 2 entries are off"),
+    (np.array([1.0, 0.0]), np.array([1.0, 1e-5]), "1 of 2 entries is off"),
     (Foreign("named", "y"), Foreign("named", "x"), "it is named y in place of named x"),
     (1.0, Foreign("named", "x"), "in place of named x"),
     (np.array([0.100001], np.float32), np.array([0.1]), "its dtype is float32 in place of float64"),

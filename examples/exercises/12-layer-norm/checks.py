@@ -81,31 +81,32 @@ def far_from_zero(rng):
     return small, small + 2.0**24
 
 
-def agree(a, b):
-    """Whether two results are equal, to what rounding leaves."""
-    return float(np.abs(np.asarray(a) - np.asarray(b)).max() < CLOSE)
-
-
 def offset(module, rng):
-    """Whether rows far from 0 keep their digits."""
-    small, far = far_from_zero(rng)
-    one, zero = np.ones(5), np.zeros(5)
-    return {
-        "x̂(x + 2²⁴) = x̂(x)": agree(
-            module.layer_norm(small, one, zero), module.layer_norm(far, one, zero)
-        )
-    }
+    """Rows near 0 and the same far from it."""
+    found = {}
+    for name, x in zip(("x", "x + 2²⁴"), far_from_zero(rng), strict=True):
+        found[f"x̂({name})"] = module.layer_norm(x, np.ones(5), np.zeros(5))
+    return found
 
 
 def offset_gradient(module, rng):
-    """And so do their gradients."""
-    small, far = far_from_zero(rng)
+    """And their gradients."""
+    found = {}
     g, one = rng.normal(size=(3, 5)), np.ones(5)
-    at_small, at_far = (backward(module, g, x, one, 0 * one) for x in (small, far))
-    return {
-        "∂L/∂x(x + 2²⁴) = ∂L/∂x(x), ∂L/∂γ(x + 2²⁴) = ∂L/∂γ(x)": agree(at_small[0], at_far[0])
-        * agree(at_small[1], at_far[1])
-    }
+    for name, x in zip(("x", "x + 2²⁴"), far_from_zero(rng), strict=True):
+        at_x, at_gamma, _ = backward(module, g, x, one, 0 * one)
+        found |= {f"∂L/∂x({name})": at_x, f"∂L/∂γ({name})": at_gamma}
+    return found
+
+
+def derive_offset(observed, right):
+    """Whether both are equal, to what rounding leaves."""
+    near = [name for name in right if name.endswith("(x)")]
+    far = [name.replace("(x)", "(x + 2²⁴)") for name in near]
+    pairs = [(observed[one], observed[other]) for one, other in zip(near, far, strict=True)]
+    agree = all(a.shape == b.shape and np.abs(a - b).max() < CLOSE for a, b in pairs)
+    claims = [f"{other} = {one}" for one, other in zip(near, far, strict=True)]
+    return {", ".join(claims): float(agree)}
 
 
 def judge_offset(observed, right):
@@ -157,12 +158,14 @@ EXERCISE = Exercise(
             Text("rows far from 0 keep their digits", "离 0 很远的行不丢失有效数字"),
             offset,
             judge_offset,
+            derive=derive_offset,
         ),
         Check(
             "offset-gradient",
             Text("and so do their gradients", "它们的梯度也一样"),
             offset_gradient,
             judge_offset,
+            derive=derive_offset,
         ),
     ],
     worked=worked,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from minigrad import Tensor, grad, primitive
-from minigrad.coursework import Check, Exercise, Failure, Text, op_checks
+from minigrad.coursework import Check, Exercise, Failure, Text, identical, op_checks
 
 
 def call(rng, shape, p, **options):
@@ -34,28 +34,28 @@ def op_of(module):
     return primitive(module.dropout_gradient, example=cases)(module.dropout)
 
 
-def equal(a, b):
-    """1 if two results are equal, else 0. NaN equals NaN: whether it is right is not asked here."""
-    a, b = (np.asarray(x) for x in (a, b))
-    return float(a.shape == b.shape and np.all((a == b) | ((a != a) & (b != b))))
-
-
 def draws(module, rng):
-    """Whether masks come from the generator that is passed, and from nowhere else."""
+    """Masks of four generators, of which the last was used before."""
     seed = int(rng.integers(1000))
-
-    def mask(rng):
-        return module.keep_mask((11, 13), 0.4, rng)
-
     one, again, other = (np.random.default_rng(s) for s in (seed, seed, seed + 1))
-    first = mask(one)
-    if not isinstance(first, (np.ndarray, np.generic, float)):  # no mask: the next check tells
+    found = {}
+    for name, drawn in {"first": one, "again": again, "other": other, "next": one}.items():
+        mask = module.keep_mask((11, 13), 0.4, drawn)
+        found[name] = mask.copy() if isinstance(mask, np.ndarray) else mask
+    return found
+
+
+def derive_draws(observed, right):
+    """Whether masks come from the generator that is passed, and from nowhere else."""
+    first, again, other, later = (observed[name] for name in ("first", "again", "other", "next"))
+    if not isinstance(first, np.ndarray):  # no mask: the next check tells
         return dict.fromkeys(DRAWS, 1.0)
-    first = np.array(first)
-    made = equal(first, mask(again)), 1 - equal(first, mask(other)), 1 - equal(first, mask(one))
-    return dict(zip(DRAWS, made, strict=True))
+    true = identical(first, again), not identical(first, other), not identical(first, later)
+    return dict(zip(DRAWS, map(float, true), strict=True))
 
 
+SAME_RESULT = "the same seed gives the same result"
+SAME_GRADIENT = "the rule gives the same gradient when it is asked again"
 DRAWS = (
     "two generators with the same seed give the same mask",
     "two generators with different seeds give different masks",
@@ -77,8 +77,8 @@ MEANING = {
         "种子不同的两个生成器给出不同的掩码"
     ),
     "one generator gives a new mask the next time": "同一个生成器第二次给出新的掩码",
-    "the same seed gives the same result": "种子相同，结果就相同",
-    "the rule gives the same gradient when it is asked again": "再次调用规则，得到相同的梯度",
+    SAME_RESULT: "种子相同，结果就相同",
+    SAME_GRADIENT: "再次调用规则，得到相同的梯度",
 }
 
 
@@ -93,32 +93,35 @@ def masks(module, rng):
 
 
 def repeatable(module, rng):
-    """Whether a seed alone decides what is dropped."""
+    """Results of one seed."""
     x, options = call(rng, (11, 13), 0.4)
-    one, two = (np.array(module.dropout(x.copy(), **options)) for _ in range(2))
-    return {"the same seed gives the same result": equal(one, two)}
+    return {name: np.array(module.dropout(x.copy(), **options)) for name in ("once", "again")}
 
 
 def repeatable_gradient(module, rng):
-    """And in the rule too."""
+    """And gradients."""
     x, options = call(rng, (11, 13), 0.4)
     leaf, g = Tensor(x, requires_grad=True), rng.normal(size=x.shape)
-    name = "the rule gives the same gradient when it is asked again"
     try:
         out = op_of(module)(leaf, **options)
         one, two = (grad(out, [leaf], g, retain_graph=True)[0].numpy() for _ in range(2))
     except (TypeError, ValueError):  # whether it is a gradient at all is asked later
-        return {name: 1.0}
-    return {name: equal(one, two)}
+        one = two = np.zeros(0)
+    return {"once": one, "again": two}
+
+
+def same_again(claim):
+    """What is derived from both: whether they are equal."""
+    return lambda observed, right: {claim: float(identical(observed["once"], observed["again"]))}
 
 
 def if_repeatable(check):
     """The check, where masks follow from seeds; gradients of others cannot be compared."""
 
     def observe(module, rng):
-        mask_is_drawn = all(draws(module, np.random.default_rng(0)).values())
-        (same_gradient,) = repeatable_gradient(module, np.random.default_rng(0)).values()
-        if not mask_is_drawn or not same_gradient:
+        drawn = derive_draws(draws(module, np.random.default_rng(0)), {})
+        once, again = repeatable_gradient(module, np.random.default_rng(0)).values()
+        if not (all(drawn.values()) and identical(once, again)):
             raise ValueError("the mask does not follow from the seed")
         return check.observe(module, rng)
 
@@ -191,6 +194,7 @@ EXERCISE = Exercise(
             Text("the mask comes from the generator that is passed", "掩码来自传入的生成器"),
             draws,
             judge_draws,
+            derive=derive_draws,
         ),
         Check("masks", Text("the masks are right", "掩码正确"), masks),
         Check(
@@ -198,12 +202,14 @@ EXERCISE = Exercise(
             Text("the seed alone decides what is dropped", "丢弃哪些元素只由种子决定"),
             repeatable,
             judge_draws,
+            derive=same_again(SAME_RESULT),
         ),
         Check(
             "repeatable-gradient",
             Text("the rule uses one mask, however often it is asked", "规则每次都用同一个掩码"),
             repeatable_gradient,
             judge_draws,
+            derive=same_again(SAME_GRADIENT),
         ),
         *[if_repeatable(check) if check.gradients else check for check in of_op[1:]],
         Check(
