@@ -44,9 +44,9 @@ def test_an_array_comes_back_as_it_went(array: Any) -> None:
         ("text", "str"),
         (object(), "object"),
         ([np.zeros(2)], "list"),
-        (np.array(["a"]), "array"),
-        (np.array([None]), "array"),
-        (np.broadcast_to(np.zeros(1), (LARGEST,)), "array"),
+        (np.array(["a"]), "NumPy array"),
+        (np.array([None]), "NumPy array"),
+        (np.broadcast_to(np.zeros(1), (LARGEST,)), "very large array"),
     ],
 )
 def test_what_is_no_number_comes_back_as_a_description(value: Any, kind: str) -> None:
