@@ -128,8 +128,8 @@ def gradient_x(g, x, gamma, *, eps):
     return (h - shift - unit * stretch) / sigma
 """,
         Text(
-            "Beside h, the two other terms of ∂L/∂x are n times too large, as sums in place of means "
-            "are.",
+            "Beside h, the two other terms of ∂L/∂x are n times too large, as they are with sums "
+            "in place of means.",
             "∂L/∂x 中另外两项相对于 h 大了 n 倍，用和代替平均就会这样。",
         ),
         Text(
@@ -227,7 +227,8 @@ def gradient_x(g, x, gamma, *, eps):
     return (h - shift - 2 * unit * stretch) / sigma
 """,
         Text(
-            "Beside the other terms of ∂L/∂x, that of the variance is twice as large as it must be.",
+            "Beside the other terms of ∂L/∂x, that of the variance is twice as large as it must "
+            "be.",
             "∂L/∂x 中方差那一项相对于其余各项大了一倍。",
         ),
         Text(
