@@ -183,7 +183,7 @@ def _no_number(value: Any, right: Any) -> Text | None:
     if isinstance(right, Foreign):
         has = value if isinstance(value, Foreign) else "array"
         says = Text(f"it is {has} in place of {right}", f"是 {has}，应为 {right}")
-        return None if value == right else says
+        return None if isinstance(value, Foreign) and value == right else says
     if value.kind == "NoneType":
         return Text("nothing was returned (None)", "没有返回任何值（None）")
     what = f"{value.kind}: {value.text}".rstrip(": ")
