@@ -95,6 +95,7 @@ WRONG = [
     (np.array([1.0, 0.0]), np.array([1.0, 1e-5]), "1 of 2 entries is off"),
     (Foreign("named", "y"), Foreign("named", "x"), "it is named y in place of named x"),
     (1.0, Foreign("named", "x"), "in place of named x"),
+    (np.array([]), Foreign("named", "x"), "it is array in place of named x"),
     (np.array([0.100001], np.float32), np.array([0.1]), "its dtype is float32 in place of float64"),
     (Raised("ValueError", "猫", 7, "Add"), 1.0, "line 7: ValueError: 猫"),
     (Raised("ValueError", "猫", 3), Raised("TypeError", "猫"), "ValueError: 猫"),

@@ -128,8 +128,9 @@ def gradient_x(g, x, gamma, *, eps):
     return (h - shift - unit * stretch) / sigma
 """,
         Text(
-            "The two terms of ∂L/∂x are sums in place of means, so they are n times too large.",
-            "∂L/∂x 的两项用了和而不是平均，因此大了 n 倍。",
+            "Beside h, the two other terms of ∂L/∂x are n times too large, as they are with sums "
+            "in place of means.",
+            "∂L/∂x 中另外两项相对于 h 大了 n 倍，用和代替平均就会这样。",
         ),
         Text(
             "Each x has a share of 1 / n in the mean and in the variance.",
@@ -226,8 +227,9 @@ def gradient_x(g, x, gamma, *, eps):
     return (h - shift - 2 * unit * stretch) / sigma
 """,
         Text(
-            "The term of the variance is twice too large in ∂L/∂x: the ½ of the root is missing.",
-            "∂L/∂x 中方差那一项大了一倍：漏了开方带来的 ½。",
+            "Beside the other terms of ∂L/∂x, that of the variance is twice as large as it must "
+            "be.",
+            "∂L/∂x 中方差那一项相对于其余各项大了一倍。",
         ),
         Text(
             "Differentiate σ = √v with v the mean of squares: which two constants meet?",
@@ -245,9 +247,8 @@ def gradient_x(g, x, gamma, *, eps):
     return (h - shift - unit * stretch / 2) / sigma
 """,
         Text(
-            "The term of the variance is half as large as it must be in ∂L/∂x: the 2 of the "
-            "square is missing.",
-            "∂L/∂x 中方差那一项只有应有的一半：漏了平方带来的 2。",
+            "Beside the other terms of ∂L/∂x, that of the variance is half as large as it must be.",
+            "∂L/∂x 中方差那一项相对于其余各项只有应有的一半。",
         ),
         Text(
             "v is a mean of squares: which factor comes down?",
@@ -1310,6 +1311,73 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
         Text(
             "Of what shape must they be, so that each row meets its own?",
             "它们应当是什么形状，才能让每一行对上自己的那个？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.mean-without-keepdims-twice",
+        """
+def layer_norm(x, gamma, beta, *, eps=1e-5):
+    centered = x - x.mean(axis=-1)
+    sigma = np.sqrt((centered * centered).mean(axis=-1, keepdims=True) + eps)
+    return centered / sigma * gamma + beta
+""",
+        Text(
+            "The mean has lost its axis, so it does not line up with the rows, or lines up with "
+            "the wrong axis; the variance is made of that difference, too.",
+            "均值丢掉了所沿的轴，于是与各行对不上，或者对到了另一个轴；方差也是由这个差算出的。",
+        ),
+        Text(
+            "Of what shape must the means be, so that each row meets its own?",
+            "均值应当是什么形状，才能让每一行减去自己的那个？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.no-keepdims-at-all",
+        """
+def layer_norm(x, gamma, beta, *, eps=1e-5):
+    centered = x - x.mean(axis=-1)
+    return centered / np.sqrt((centered * centered).mean(axis=-1) + eps) * gamma + beta
+""",
+        Text(
+            "Mean and σ have lost their axis, so they do not line up with the rows, or line up "
+            "with the wrong axis.",
+            "均值和 σ 都丢掉了所沿的轴，于是与各行对不上，或者对到了另一个轴。",
+        ),
+        Text(
+            "Of what shape must they be, so that each row meets its own?",
+            "它们应当是什么形状，才能让每一行对上自己的那个？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.inverse-sigma-without-keepdims",
+        """
+def layer_norm(x, gamma, beta, *, eps=1e-5):
+    inverse = 1 / np.sqrt(x.var(axis=-1) + eps)
+    return (x - x.mean(axis=-1, keepdims=True)) * inverse * gamma + beta
+""",
+        Text(
+            "1 / σ has lost its axis, so it does not line up with the rows, or lines up with the "
+            "wrong axis.",
+            "1 / σ 丢掉了所沿的轴，于是与各行对不上，或者对到了另一个轴。",
+        ),
+        Text(
+            "Of what shape must it be, so that each row meets its own?",
+            "它应当是什么形状，才能让每一行对上自己的那个？",
+        ),
+    ),
+    Mutant(
+        "layer-norm.other-default",
+        """
+def layer_norm(x, gamma, beta, *, eps=1e-6):
+    return normalized(x, eps)[0] * gamma + beta
+""",
+        Text(
+            "Where the caller gives no eps, 1e−6 is used; the page asks for 1e−5.",
+            "调用者没有给出 eps 时用了 1e−6；题目要求的是 1e−5。",
+        ),
+        Text(
+            "Which default does the page give eps?",
+            "题目中 eps 的默认值是多少？",
         ),
     ),
     Mutant(

@@ -3,7 +3,15 @@
 import numpy as np
 
 from minigrad import Tensor, grad, primitive
-from minigrad.coursework import Check, Exercise, Failure, Text, identical, op_checks
+from minigrad.coursework import (
+    Check,
+    Exercise,
+    Failure,
+    Text,
+    as_the_reference,
+    identical,
+    op_checks,
+)
 
 
 def call(rng, shape, p, **options):
@@ -13,11 +21,14 @@ def call(rng, shape, p, **options):
 
 
 def cases(rng):
-    """Different prime sides, a square, three axes, one axis, p = 0, and evaluation."""
+    """Different prime sides, a square, three axes, one axis, p = 0, and evaluation.
+
+    In training, training=True is said twice and left out thrice.
+    """
     return [
-        call(rng, (7, 11), 0.3),
+        call(rng, (7, 11), 0.3, training=True),
         call(rng, (8, 8), 0.6),
-        call(rng, (3, 5, 7), 0.1),
+        call(rng, (3, 5, 7), 0.1, training=True),
         call(rng, (13,), 0.45),
         call(rng, (5, 7), 0.4, training=False),
         call(rng, (3, 11), 0.0),
@@ -90,6 +101,16 @@ def masks(module, rng):
         drawn = module.keep_mask(shape, p, np.random.default_rng(seed))
         found[f"keep_mask({shape}, {p}, default_rng({seed}))"] = drawn
     return found
+
+
+def judge_masks(observed, right):
+    """The right ones, and of booleans."""
+    bad = as_the_reference(observed, right)
+    for key in right if bad is None else ():
+        if observed[key].dtype != bool:
+            en = f"{key}: its dtype is {observed[key].dtype} in place of bool"
+            return Failure(key, Text(en, f"{key}：dtype 是 {observed[key].dtype}，应为 bool"))
+    return bad
 
 
 def repeatable(module, rng):
@@ -196,7 +217,7 @@ EXERCISE = Exercise(
             judge_draws,
             derive=derive_draws,
         ),
-        Check("masks", Text("the masks are right", "掩码正确"), masks),
+        Check("masks", Text("the masks are right", "掩码正确"), masks, judge_masks),
         Check(
             "repeatable",
             Text("the seed alone decides what is dropped", "丢弃哪些元素只由种子决定"),

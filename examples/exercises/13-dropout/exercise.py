@@ -10,7 +10,7 @@ def keep_mask(shape, p, rng):
     """True where an entry is kept: where rng.random(shape) is p or more.
 
     p: the probability of dropping an entry, 0 ≤ p < 1. rng: the generator to draw from, as
-    np.random.default_rng returns it. Returns an array of that shape.
+    np.random.default_rng returns it. Returns a boolean array of that shape.
     """
     raise NotImplementedError
 

@@ -168,6 +168,21 @@ def keep_mask(shape, p, rng):
         ),
     ),
     Mutant(
+        "dropout.mask-of-numbers",
+        """
+def keep_mask(shape, p, rng):
+    return (rng.random(shape) >= p).astype(float)
+""",
+        Text(
+            "Your mask is right but for its dtype: it is made of numbers, and not of booleans.",
+            "你的掩码除 dtype 之外都对：它由数组成，而不是由布尔值组成。",
+        ),
+        Text(
+            "Which dtype answers a question with yes or no?",
+            "回答“是或否”的 dtype 是哪种？",
+        ),
+    ),
+    Mutant(
         "dropout.mask-inverted",
         """
 def keep_mask(shape, p, rng):
@@ -305,6 +320,22 @@ def dropout(x, *, p, seed, training=True):
         Text(
             "When is dropout the identity?",
             "dropout 什么时候是恒等的？",
+        ),
+    ),
+    Mutant(
+        "dropout.default-is-evaluation",
+        """
+def dropout(x, *, p, seed, training=False):
+    mask = keep_mask(x.shape, p, np.random.default_rng(seed))
+    return x * mask / (1 - p) if training else x
+""",
+        Text(
+            "Where the caller does not say training, dropout returns x; the default must be True.",
+            "调用者没有给出 training 时，dropout 返回了 x；而它的默认值应为 True。",
+        ),
+        Text(
+            "Which default does the page give training?",
+            "题目中 training 的默认值是什么？",
         ),
     ),
     Mutant(

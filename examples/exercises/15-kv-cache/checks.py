@@ -71,6 +71,16 @@ def stored(module, rng):
                     return [read(cache)]
 
                 attempt(found, [f"{name}, n = {chunks}: {what}"], module, fill)
+
+        def turns(key=key, value=value):
+            one, other = module.KVCache(), module.KVCache()
+            for k, v in parts((2, 1, 3), key, value):
+                one.append(k.copy(), v.copy())
+                other.append(-k, -v)
+            return [read(cache) for cache in (one, other) for read in READ.values()]
+
+        keys = [f"{name}, two in turns, {cache}: {what}" for cache in "12" for what in READ]
+        attempt(found, keys, module, turns)
     return found
 
 
@@ -103,6 +113,19 @@ def copies(module, rng):
     return found
 
 
+def empty(module, rng):
+    """What a cache has before the first position."""
+    found = {}
+    for what in ("keys", "values"):
+
+        def read(what=what):
+            kept = getattr(module.KVCache(), what)
+            return [Foreign("None") if kept is None else kept]
+
+        attempt(found, [f"KVCache().{what}"], module, read)
+    return found
+
+
 def judge_copies(observed, right):
     """What was added does not change with the caller's array."""
     bad = as_the_reference(observed, right)
@@ -114,7 +137,7 @@ def judge_copies(observed, right):
 
 
 def asked(module, rng):
-    """The masks of the last positions, after each chunk of each way of cutting."""
+    """The masks after each chunk of each way of cutting, and at last for every other n."""
     found = {}
     key, value = rng.normal(size=(2, 6, 3))
     for chunks in CHUNKS:
@@ -124,12 +147,17 @@ def asked(module, rng):
             for k, v in parts(chunks, key, value):
                 cache.append(k, v)
                 seen.append(cache.mask(k.shape[-2]))
-            return seen
+            return seen + [cache.mask(n) for n in others(chunks)]
 
-        ends = np.cumsum(chunks)
-        names = [f"n = {chunks}: mask({n}), N = {end}" for n, end in zip(chunks, ends, strict=True)]
+        asks = [*zip(chunks, np.cumsum(chunks), strict=True), *[(n, 6) for n in others(chunks)]]
+        names = [f"n = {chunks}: mask({n}), N = {end}" for n, end in asks]
         attempt(found, names, module, made)
     return found
+
+
+def others(chunks):
+    """What else a mask is asked for, after one of the ways of cutting."""
+    return [1, 2, 4, 5, 6] if chunks == CHUNKS[-1] else []
 
 
 TRUTHS, NUMBERS, ADDED = 0.0, 1.0, 2.0
@@ -212,6 +240,17 @@ def chunked(module, rng):
                 found[f"#whole {key}"] = whole(*inputs)[..., end - n : end, :]
                 if is_of_none(found[key]):
                     found[key] = EARLY
+
+        def answered(inputs=inputs):
+            cache = module.KVCache()
+            (_, *first), second = parts((2, 4), *inputs)
+            cache.append(*[x.copy() for x in first])
+            return [cache.attend(*[x.copy() for x in second]), len(cache)]
+
+        keys = [f"{name}, append 2, attend 4: {what}" for what in ("out", "len(cache)")]
+        attempt(found, keys, module, answered)
+        for key, wanted in zip(keys, (whole(*inputs)[..., 2:, :], 6.0), strict=True):
+            found[f"#whole {key}"] = wanted
     return found
 
 
@@ -219,7 +258,7 @@ def judge_chunked(observed, right):
     """Reference-free: as all positions at once."""
     wanted = {key: right[f"#whole {key}"] for key in right if not key.startswith("#")}
     bad = as_the_reference(observed, wanted)
-    if bad is None or isinstance(observed.get(bad.key), Raised):
+    if bad is None or isinstance(observed.get(bad.key), Raised) or bad.key.endswith("len(cache)"):
         return bad
     if isinstance(observed[bad.key], Foreign) and observed[bad.key] == EARLY:
         en = f"{bad.key}: attention gets None for the keys"
@@ -227,6 +266,49 @@ def judge_chunked(observed, right):
     problem = difference(observed[bad.key], wanted[bad.key])
     en = f"{bad.key} is not what all positions at once give: {problem.en}"
     return Failure(bad.key, Text(en, f"{bad.key} 与一次算完所有位置的结果不同：{problem.zh}"))
+
+
+LATER = ", when the caller has written into its arrays"
+
+
+def attended(module, rng):
+    """What attend leaves in two caches of two heads in turns, at once and as the caller goes on."""
+    found = {}
+    for name, inputs in setups(rng)[1:2]:
+
+        def fill(inputs=inputs):
+            seen, caches = [], (module.KVCache(), module.KVCache())
+            ways = parts((2, 4), *inputs), parts((2, 4), *[-x for x in inputs])
+            for both in zip(*ways, strict=True):
+                for cache, part in zip(caches, both, strict=True):
+                    own = [x.copy() for x in part]
+                    seen += [np.array(cache.attend(*own)), len(cache)]
+                    seen += [cache.keys.copy(), cache.values.copy()]
+                    for x in own:
+                        x[:] = 7.0
+                    seen += [cache.keys.copy(), cache.values.copy()]
+            return seen
+
+        kept = ("out", "len(cache)", "keys", "values", f"keys{LATER}", f"values{LATER}")
+        keys = [
+            f"{name}, two in turns, {cache}, N = {n}: {what}"
+            for n in (2, 6)
+            for cache in "12"
+            for what in kept
+        ]
+        attempt(found, keys, module, fill)
+    return found
+
+
+def judge_attended(observed, right):
+    """Where it was right before the caller wrote into its arrays, it must be a copy."""
+    bad = as_the_reference(observed, right)
+    if bad is None or not bad.key.endswith(LATER) or isinstance(observed.get(bad.key), Raised):
+        return bad
+    key = bad.key.removesuffix(LATER)
+    en = f"{key} change when the caller writes into the arrays it gave to attend: keep a copy"
+    zh = f"{key} 随调用者改写传给 attend 的数组而改变：应保存副本"
+    return Failure(bad.key, Text(en, zh))
 
 
 def worked(solution, language):
@@ -259,6 +341,11 @@ EXERCISE = Exercise(
         Check("stored", Text("keys and values are kept, in order", "键与值按顺序保存"), stored),
         Check("copies", Text("what is kept is a copy", "保存的是副本"), copies, judge_copies),
         Check(
+            "empty",
+            Text("before the first position there is None", "第一个位置到来之前为 None"),
+            empty,
+        ),
+        Check(
             "mask-kind", Text("a mask is made of booleans", "掩码由布尔值组成"), kinds, judge_kinds
         ),
         Check(
@@ -274,6 +361,12 @@ EXERCISE = Exercise(
             ),
             chunked,
             judge_chunked,
+        ),
+        Check(
+            "attended",
+            Text("attend keeps copies, in each cache its own", "attend 保存副本，各个缓存各存各的"),
+            attended,
+            judge_attended,
         ),
     ],
     worked=worked,

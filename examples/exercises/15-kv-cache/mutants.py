@@ -18,8 +18,13 @@ class KVCache(KVCache):
     def append(self, key, value):
         self.chunks.append((key.copy(), value.copy()))
 
-    keys = property(lambda self: np.concatenate([key for key, _ in self.chunks], axis=-2))
-    values = property(lambda self: np.concatenate([value for _, value in self.chunks], axis=-2))
+    def joined(self, which):
+        if not self.chunks:
+            return None
+        return np.concatenate([chunk[which] for chunk in self.chunks], axis=-2)
+
+    keys = property(lambda self: self.joined(0))
+    values = property(lambda self: self.joined(1))
 """,
         Text(
             "All your caches have one store: what the class, a default argument or a global holds "
@@ -850,6 +855,280 @@ class KVCache(KVCache):
         Text(
             "How many rows does the mask need?",
             "掩码应当有几行？",
+        ),
+    ),
+    Mutant(
+        "cache.keys-prepended",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key.copy(), value.copy()
+        else:
+            self.keys = np.concatenate([key, self.keys], axis=-2)
+            self.values = np.concatenate([self.values, value], axis=-2)
+""",
+        Text(
+            "New values are added behind, but new keys in front: a key no longer meets its own "
+            "value.",
+            "新的值追加在后面，新的键却放到了前面：键与自己的值对不上了。",
+        ),
+        Text(
+            "Oldest first: which comes first in concatenate, for both?",
+            "最旧的在前：键和值的 concatenate 里，谁排第一？",
+        ),
+    ),
+    Mutant(
+        "cache.values-prepended",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key.copy(), value.copy()
+        else:
+            self.keys = np.concatenate([self.keys, key], axis=-2)
+            self.values = np.concatenate([value, self.values], axis=-2)
+""",
+        Text(
+            "New keys are added behind, but new values in front: a key no longer meets its own "
+            "value.",
+            "新的键追加在后面，新的值却放到了前面：键与自己的值对不上了。",
+        ),
+        Text(
+            "Oldest first: which comes first in concatenate, for both?",
+            "最旧的在前：键和值的 concatenate 里，谁排第一？",
+        ),
+    ),
+    Mutant(
+        "cache.values-not-added",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key.copy(), value.copy()
+        else:
+            self.keys = np.concatenate([self.keys, key], axis=-2)
+""",
+        Text(
+            "Keys are added, but values stay those of the first chunk: every key needs its value.",
+            "键是追加的，值却一直是第一块的：每个键都要有对应的值。",
+        ),
+        Text(
+            "What is in values after the second append, and what in keys?",
+            "第二次 append 之后，values 里是什么？keys 里呢？",
+        ),
+    ),
+    Mutant(
+        "cache.keys-not-added",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key.copy(), value.copy()
+        else:
+            self.values = np.concatenate([self.values, value], axis=-2)
+""",
+        Text(
+            "Values are added, but keys stay those of the first chunk: every value needs its key.",
+            "值是追加的，键却一直是第一块的：每个值都要有对应的键。",
+        ),
+        Text(
+            "What is in keys after the second append, and what in values?",
+            "第二次 append 之后，keys 里是什么？values 里呢？",
+        ),
+    ),
+    Mutant(
+        "cache.keys-overwritten",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        old = self.values
+        self.values = value.copy() if old is None else np.concatenate([old, value], axis=-2)
+        self.keys = key.copy()
+""",
+        Text(
+            "Values are added, but keys are overwritten: every value needs its key.",
+            "值是追加的，键却被覆盖了：每个值都要有对应的键。",
+        ),
+        Text(
+            "What is in keys after the second append, and what in values?",
+            "第二次 append 之后，keys 里是什么？values 里呢？",
+        ),
+    ),
+    Mutant(
+        "cache.only-first-chunk",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key.copy(), value.copy()
+""",
+        Text(
+            "Only the first chunk is kept: later ones are not added.",
+            "只保存了第一块：后来的块没有追加进去。",
+        ),
+        Text(
+            "What is in the store after the second append?",
+            "第二次 append 之后存了什么？",
+        ),
+    ),
+    Mutant(
+        "cache.joined-with-last",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        global all_keys, all_values
+        if self.keys is None:
+            all_keys, all_values = key.copy(), value.copy()
+        else:
+            all_keys = np.concatenate([all_keys, key], axis=-2)
+            all_values = np.concatenate([all_values, value], axis=-2)
+        self.keys, self.values = all_keys, all_values
+""",
+        Text(
+            "With two caches in turns, a chunk is added to what was appended last, in whichever "
+            "cache: what the class or a global holds belongs to every object.",
+            "两个缓存轮流追加时，新的块接在最近一次追加的内容之后，不管那是哪个缓存：写在类或全局变量里的东西属于每个对象。",
+        ),
+        Text(
+            "Which of your names belong to self, and which do not?",
+            "你用的名字中，哪些属于 self，哪些不属于？",
+        ),
+    ),
+    Mutant(
+        "cache.empty-at-first",
+        """
+class KVCache(KVCache):
+    def __init__(self):
+        self.keys, self.values = [], []
+
+    def __len__(self):
+        return len(self.keys) and self.keys.shape[-2]
+
+    def append(self, key, value):
+        if not len(self):
+            self.keys, self.values = key.copy(), value.copy()
+        else:
+            self.keys = np.concatenate([self.keys, key], axis=-2)
+            self.values = np.concatenate([self.values, value], axis=-2)
+""",
+        Text(
+            "Before the first position keys and values are empty; they must be None.",
+            "第一个位置到来之前，keys 和 values 是空的；它们应为 None。",
+        ),
+        Text(
+            "What does the page say of keys and values before the first position?",
+            "题目规定第一个位置到来之前 keys 和 values 是什么？",
+        ),
+    ),
+    Mutant(
+        "cache.mask-one-row",
+        """
+class KVCache(KVCache):
+    def mask(self, n_query):
+        return np.ones((1, len(self)), dtype=bool)
+""",
+        Text(
+            "Your mask has one row, whatever n is. Word by word nobody notices.",
+            "不管 n 是多少，你的掩码总是只有一行。逐词进行时看不出来。",
+        ),
+        Text(
+            "Its shape is (n, N). What is n for a chunk of 3?",
+            "它的形状是 (n, N)。一块有 3 个词时，n 是多少？",
+        ),
+    ),
+    Mutant(
+        "cache.mask-of-last-chunk",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        super().append(key, value)
+        self.new = key.shape[-2]
+
+    def mask(self, n_query):
+        return np.tri(self.new, len(self), len(self) - self.new, dtype=bool)
+""",
+        Text(
+            "Your mask has the rows of the chunk that came last, whichever n it is asked for.",
+            "不管要的 n 是多少，你的掩码总是最后到来的那一块的各行。",
+        ),
+        Text(
+            "What is the parameter n_query for?",
+            "参数 n_query 是做什么用的？",
+        ),
+    ),
+    Mutant(
+        "cache.mask-from-last-chunk",
+        """
+class KVCache(KVCache):
+    def append(self, key, value):
+        self.old = len(self)
+        super().append(key, value)
+
+    def mask(self, n_query):
+        return np.tri(n_query, len(self), self.old, dtype=bool)
+""",
+        Text(
+            "Your mask always begins where the chunk that came last begins; it must begin at "
+            "position N − n, for each n.",
+            "你的掩码总是从最后到来的那一块的开头数起；对每个 n，都应当从位置 N − n 数起。",
+        ),
+        Text(
+            "At which position does the first of the last n positions stand?",
+            "最后 n 个位置中的第一个，位于哪个位置？",
+        ),
+    ),
+    Mutant(
+        "cache.append-missing",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        return attention(query, self.keys, self.values, self.mask(query.shape[-2]))
+""",
+        Text(
+            "attend answers from what is in the cache, but never adds the new positions to it.",
+            "attend 用缓存中的内容来回答，却从不把新位置加进去。",
+        ),
+        Text(
+            "What is len(cache) before and after one attend?",
+            "一次 attend 前后，len(cache) 各是多少？",
+        ),
+    ),
+    Mutant(
+        "cache.chunk-alone",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        return attention(query, key, value, np.tri(query.shape[-2], dtype=bool))
+""",
+        Text(
+            "attend looks only at the new positions, and does not keep them either: the cache is "
+            "not used.",
+            "attend 只看新位置，也不保存它们：根本没有用到缓存。",
+        ),
+        Text(
+            "What is len(cache) after one attend, and whose keys does a new query meet?",
+            "一次 attend 之后 len(cache) 是多少？新查询要与哪些键相遇？",
+        ),
+    ),
+    Mutant(
+        "cache.attend-without-copy",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        if self.keys is None:
+            self.keys, self.values = key, value
+        else:
+            self.append(key, value)
+        return attention(query, self.keys, self.values, self.mask(query.shape[-2]))
+""",
+        Text(
+            "append makes copies, but attend keeps the caller's own arrays the first time.",
+            "append 保存了副本，但 attend 第一次直接保存了调用者的数组。",
+        ),
+        Text(
+            "Which method of yours makes copies already?",
+            "你的哪个方法已经会保存副本？",
         ),
     ),
 ]
