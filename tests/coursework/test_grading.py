@@ -253,3 +253,48 @@ def test_where_python_does_not_start_that_is_no_fault_of_the_answer(product: Exe
     assert nothing.status == "error"
     assert message_of(nothing) == "Python did not start here (time): no memory"
     assert judge(product, Run(ready=True, ended="time")).status == "failed"
+
+
+def test_what_came_in_other_shapes_reaches_no_judge(product: Exercise) -> None:
+    """Two that broadcast would be as large as their product, where a judge subtracts them."""
+
+    def judge_both(observed: Any, right: Any) -> None:
+        assert observed.keys() == right.keys()
+        assert observed["a"].shape == observed["b"].shape == (2, 3)
+
+    def both(module: Any, rng: Any) -> Any:
+        return dict.fromkeys("ab", np.ones((2, 3)))
+
+    check = Check("both", SAYS, both, judge_both)
+    exercise = replace(product, checks=[check], seeds=1)
+    run = Run(ready=True, observed={("both", 0): {"a": np.ones((9, 1)), "b": np.ones((1, 9))}})
+    assert message_of(judge(exercise, run)) == "a: its shape is (9, 1) in place of (2, 3)"
+    run.observed["both", 0] = {**both(None, None), "c": 1.0, "#d": np.ones(9)}
+    assert judge(exercise, run).status == "passed"
+
+
+def test_what_cannot_be_derived_is_wrong_and_no_fault_of_the_checks(product: Exercise) -> None:
+    def one(module: Any, rng: Any) -> Any:
+        return {"a": np.ones(3)}
+
+    def doubled(observed: Any, right: Any) -> Any:
+        return {"a": observed["a"] * 2}
+
+    exercise = replace(product, checks=[Check("one", SAYS, one, derive=doubled)], seeds=1)
+    assert judge(exercise, Run({("one", 0): {"a": np.ones(3)}}, ready=True)).status == "passed"
+    verdict = judge(exercise, Run({("one", 0): {}}, ready=True))
+    assert (verdict.status, message_of(verdict)) == ("failed", "KeyError: 'a'")
+
+
+def test_a_gradient_of_another_upstream_may_have_any_shape(product: Exercise) -> None:
+    module = module_of(f"{SOLUTION}\n\ndef left(g, b):\n    return g @ b\n", "answer.py")
+    run = observe_here(product, module)
+    for seen in run.observed.values():
+        assert not isinstance(seen, Raised)
+        seen |= {key: np.ones((3, 1, 2)) for key in seen if key.startswith("#other ")}
+    assert judge(product, run).status == "failed"
+
+
+def test_each_of_several_inputs_may_not_be_written_into(product: Exercise) -> None:
+    verdict = verdict_on(product, "def product(a, b):\n    b *= 2\n    return a @ b / 2\n")
+    assert "an input is changed in place" in message_of(verdict)

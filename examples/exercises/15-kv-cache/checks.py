@@ -163,12 +163,11 @@ def others(chunks):
 TRUTHS, NUMBERS, ADDED = 0.0, 1.0, 2.0
 
 
-def kinds(module, rng):
+def derive_kinds(observed, right):
     """Whether a mask is made of truth values, of 0 and 1, or of what is added to scores."""
-    found = {}
-    for name, mask in asked(module, rng).items():
-        found[name] = mask
-        if isinstance(mask, np.ndarray) and mask.dtype.kind in "biuf":
+    found = dict(observed)
+    for name, mask in observed.items():
+        if isinstance(mask, np.ndarray):
             found[name] = ADDED if (mask < 0).any() else float(mask.dtype != bool)
             found[f"#dtype {name}"] = Foreign(str(mask.dtype))
     return found
@@ -346,7 +345,11 @@ EXERCISE = Exercise(
             empty,
         ),
         Check(
-            "mask-kind", Text("a mask is made of booleans", "掩码由布尔值组成"), kinds, judge_kinds
+            "mask-kind",
+            Text("a mask is made of booleans", "掩码由布尔值组成"),
+            asked,
+            judge_kinds,
+            derive=derive_kinds,
         ),
         Check(
             "masks",
