@@ -14,6 +14,7 @@ from minigrad.coursework.exercise import (
     as_the_reference,
     attempt,
     load,
+    misshapen,
 )
 from minigrad.coursework.grading import Outcome, Verdict, grade, verify
 from minigrad.coursework.layers import op_checks
@@ -33,6 +34,7 @@ __all__ = [
     "attempt",
     "grade",
     "load",
+    "misshapen",
     "op_checks",
     "verify",
 ]

@@ -48,6 +48,16 @@ def as_the_reference(observed: Observation, right: Observation) -> Failure | Non
     return None
 
 
+def misshapen(observed: Observation, right: Observation) -> Failure | None:
+    """The first that is no array of the reference's shape, so that a judge can reckon after it."""
+    for key, value in right.items():
+        found = observed.get(key)
+        real = isinstance(found, np.ndarray) and found.dtype.kind in "biuf"
+        if not key.startswith("#") and (not real or np.shape(found) != np.shape(value)):
+            return as_the_reference({key: found}, {key: value})
+    return None
+
+
 def attempt(
     found: Observation, keys: Sequence[str], module: Any, call: Callable[[], Sequence[Any]]
 ) -> None:
