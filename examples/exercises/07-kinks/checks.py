@@ -146,7 +146,7 @@ def judge_ties(observed, right):
             )
         elif not (parts >= 0).all() or not np.abs(total - 1).max() <= 1e-9:
             sums = ", ".join(f"{x:.6g}" for x in total.ravel())
-            en = f"the parts of a tie must have the sign of g and add up to g; the sums / g are {sums}"
+            en = f"the parts of a tie must have g's sign and add up to g; the sums / g are {sums}"
             zh = f"并列各元素所得的份额应与 g 同号且合计为 g；各组合计与 g 之比为 {sums}"
         else:
             continue
