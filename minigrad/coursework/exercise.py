@@ -49,7 +49,11 @@ def as_the_reference(observed: Observation, right: Observation) -> Failure | Non
 
 
 def misshapen(observed: Observation, right: Observation) -> Failure | None:
-    """The first that is no array of the reference's shape, so that a judge can reckon after it."""
+    """The first that is no real array of the reference's shape; judges ask before they reckon.
+
+    >>> misshapen({"x": np.zeros((2, 1))}, {"x": np.zeros((2, 2))}).what.en
+    'x: its shape is (2, 1) in place of (2, 2)'
+    """
     for key, value in right.items():
         found = observed.get(key)
         real = isinstance(found, np.ndarray) and found.dtype.kind in "biuf"
