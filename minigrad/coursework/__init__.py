@@ -14,6 +14,7 @@ from minigrad.coursework.exercise import (
     as_the_reference,
     attempt,
     load,
+    misshapen,
 )
 from minigrad.coursework.grading import Outcome, Verdict, grade, verify
 from minigrad.coursework.layers import op_checks, unchanged
@@ -34,6 +35,7 @@ __all__ = [
     "grade",
     "identical",
     "load",
+    "misshapen",
     "op_checks",
     "unchanged",
     "verify",

@@ -49,6 +49,21 @@ def as_the_reference(observed: Observation, right: Observation) -> Failure | Non
     return None
 
 
+def misshapen(observed: Observation, right: Observation) -> Failure | None:
+    """The first that is no real array of the reference's shape; judges ask before they reckon.
+
+    >>> misshapen({"x": np.zeros((2, 1))}, {"x": np.zeros((2, 2))}).what.en
+    'x: its shape is (2, 1) in place of (2, 2)'
+    """
+    for key, value in right.items():
+        found = observed.get(key)
+        real = isinstance(found, np.ndarray) and found.dtype.kind in "biuf"
+        fits = real and np.array(found).shape == np.array(value).shape
+        if not fits and not key.startswith("#"):
+            return as_the_reference({key: found}, {key: value})
+    return None
+
+
 def attempt(
     found: Observation, keys: Sequence[str], module: Any, call: Callable[[], Sequence[Any]]
 ) -> None:

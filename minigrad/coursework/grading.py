@@ -22,6 +22,7 @@ from minigrad.coursework.exercise import (
     Mutant,
     Observation,
     as_the_reference,
+    misshapen,
     module_of,
     observe,
 )
@@ -180,12 +181,11 @@ def _failure(
 
 def _judged(check: Check, seen: Observation, right: Observation) -> Failure | None:
     """What a check's judge says. It gets no arrays of other shapes, as it may subtract them."""
+    arrays = {key: value for key, value in seen.items() if isinstance(value, np.ndarray)}
     if check.judge is not as_the_reference:
-        for key, wanted in right.items():
-            value = seen.get(key)
-            shaped = not isinstance(value, np.ndarray) or value.shape == np.shape(wanted)
-            if not shaped and (bad := as_the_reference(seen, {key: wanted})):
-                return bad
+        bad = misshapen(arrays, {key: right[key] for key in arrays})
+        if bad is not None:
+            return bad
     return check.judge(seen, right)
 
 

@@ -334,6 +334,8 @@ def _is_linear(observed: Observation, right: Observation) -> Failure | None:
             np.asarray(observed[f"{name}{end}"], float)
             for end in (", g − 3h", ", g − 3 · (h)", ", 0")
         )
+        if not all(np.isfinite(x).all() for x in (both, apart, none)):
+            return Failure(name, Text(f"{name} has NaN or ∞ in it", f"{name} 中有 NaN 或 ∞"))
         size = max(float(np.abs(apart).max(initial=0.0)), 1e-9)
         with np.errstate(invalid="ignore"):
             off = np.abs(both - apart).max(initial=0.0), np.abs(none).max(initial=0.0)

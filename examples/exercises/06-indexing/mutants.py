@@ -317,6 +317,39 @@ MUTANTS = [
         ),
     ),
     Mutant(
+        "indexing.indices-changed",
+        f"""{HEAD}
+    indices %= weight_shape[0]
+    total = np.zeros(weight_shape)
+    np.add.at(total, indices, g)
+    return total
+""",
+        Text(
+            "The rule writes into indices: the negative ones are positive afterwards.",
+            "规则就地改写了 indices：其中的负下标之后变成了正的。",
+        ),
+        Text(
+            "Which of x %= n and x = x % n changes the array itself?",
+            "x %= n 与 x = x % n，哪个会改变数组本身？",
+        ),
+    ),
+    Mutant(
+        "indexing.forward-indices-changed",
+        """
+def embedding(weight, indices):
+    indices[indices < 0] += len(weight)
+    return weight[indices]
+""",
+        Text(
+            "embedding writes into indices: the negative ones are positive afterwards.",
+            "embedding 就地改写了 indices：其中的负下标之后变成了正的。",
+        ),
+        Text(
+            "Does weight[-1] need any help, and which function of NumPy makes a new array?",
+            "weight[-1] 需要先换算下标吗？NumPy 的哪个函数会生成新数组？",
+        ),
+    ),
+    Mutant(
         "indexing.flat-table",
         """
 def embedding(weight, indices):

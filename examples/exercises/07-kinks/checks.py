@@ -3,7 +3,15 @@
 import numpy as np
 
 from minigrad import Tensor, primitive
-from minigrad.coursework import Check, Exercise, Failure, Text, op_checks
+from minigrad.coursework import (
+    Check,
+    Exercise,
+    Failure,
+    Text,
+    as_the_reference,
+    misshapen,
+    op_checks,
+)
 
 SHAPES = [(7,), (3, 5), (4, 4), (2, 3, 5)]
 
@@ -19,8 +27,8 @@ def of(name, checks):
 
 
 def cases_of_relu(rng):
-    """Different prime sides and a square; the kink is met by chance never."""
-    return [(rng.normal(size=shape),) for shape in SHAPES]
+    """Different prime sides and a square, small and large entries; the kink is met never."""
+    return [(size * rng.normal(size=s),) for s, size in zip(SHAPES, (1, 1e4, 1, 30), strict=True)]
 
 
 def squares_of_max(rng):
@@ -29,9 +37,10 @@ def squares_of_max(rng):
 
 
 def cases_of_max(rng):
-    """Different prime sides, any axis; there are no ties."""
-    axes = [((7,), 0), ((3, 5), 1), ((5, 2), 0), ((2, 3, 5), 1), ((2, 3, 5), -3)]
-    return [(rng.normal(size=shape), {"axis": axis}) for shape, axis in axes]
+    """Different prime sides, any axis, and the default; there are no ties."""
+    axes = [((7,), 0), ((5, 2), 0), ((2, 3, 5), 1), ((2, 3, 5), -3)]
+    made = [(rng.normal(size=shape), {"axis": axis}) for shape, axis in axes]
+    return [*made, (rng.normal(size=(3, 5)),)]
 
 
 def cases_of_clip(rng):
@@ -57,10 +66,12 @@ def max_checks():
 
 
 def slopes(forward, rule, kinks, **options):
-    """An observation of the slope that a rule gives at kinks, of a random upstream.
+    """An observation of the gradient that a rule gives at kinks, of a random upstream.
 
-    With it come the slopes of the forward just left and just right of each kink.
+    With it comes the forward at each kink, just left and just right of it.
     """
+    step = 2.0**-10
+    sides = {f"{forward}(x − h)": -step, f"{forward}(x)": 0.0, f"{forward}(x + h)": step}
 
     def observe(module, rng):
         function = primitive(getattr(module, rule), example=cases_of_relu)(getattr(module, forward))
@@ -69,26 +80,23 @@ def slopes(forward, rule, kinks, **options):
         out = function(x, **options)
         g = rng.uniform(0.5, 2.0, at.size) * rng.choice([-1.0, 1.0], at.size)
         out.backward(g)
-        here = out.numpy()
-        step = 2.0**-10
-        left, right = (
-            (function(Tensor(at + d), **options).numpy() - here) / d for d in (-step, step)
-        )
-        return {
-            "∂out/∂x": x.grad / g,
-            "∂out/∂x, h < 0": left,
-            "∂out/∂x, h > 0": right,
-        }
+        near = {key: function(Tensor(at + d), **options).numpy() for key, d in sides.items()}
+        return {**near, "∂L/∂x": x.grad, "#g": g}
 
     def judge(observed, right):
-        slope, *sides = (np.asarray(observed[key], float) for key in right)
-        lowest, highest = np.minimum(*sides) + 0.0, np.maximum(*sides) + 0.0  # no −0
+        values = {key: right[key] for key in sides}
+        if bad := as_the_reference(observed, values) or misshapen(observed, right):
+            return bad
+        slope = observed["∂L/∂x"].astype(float) / right["#g"]
+        before, here, after = values.values()
+        both = (here - before) / step, (after - here) / step
+        lowest, highest = np.minimum(*both) + 0.0, np.maximum(*both) + 0.0  # no −0
         for at, s, low, high in zip(kinks, slope, lowest, highest, strict=True):
             if not low - 1e-9 <= s <= high + 1e-9:
                 key = f"{forward}, x = {at:g}"
                 en = f"{key}: the slope is {s:.6g}, and must lie between {low:.6g} and {high:.6g}"
                 zh = f"{key}：斜率为 {s:.6g}，应在 {low:.6g} 与 {high:.6g} 之间"
-                return Failure(key, Text(en, zh))
+                return Failure("∂L/∂x", Text(en, zh))
         return None
 
     title = Text("at a kink, a slope between those on both sides", "折点处的斜率介于两侧的斜率之间")
@@ -107,35 +115,39 @@ TIES = np.array(
 
 
 def ties(module, rng):
-    """Each row's parts of an upstream of 1, along either axis."""
+    """The gradient where entries tie, along any axis."""
     found = {}
-    for axis, x in ((1, TIES), (0, TIES.T.copy()), (-1, TIES[::-1].copy())):
+    three = np.stack([TIES.T, TIES.T[:, ::-1]])
+    for axis, x in ((1, TIES), (0, TIES.T.copy()), (-1, TIES[::-1].copy()), (1, three)):
         function = primitive(module.max_gradient, example=cases_of_max)(module.max_over)
         leaf = Tensor(x, requires_grad=True)
         out = function(leaf, axis=axis)
         g = rng.uniform(0.5, 2.0, out.shape) * rng.choice([-1.0, 1.0], out.shape)
         out.backward(g)
-        parts = leaf.grad / np.expand_dims(g, axis)
-        found[f"axis={axis}: ∂L/∂x / g"] = parts
-        found[f"#largest {axis}"] = (x == x.max(axis=axis, keepdims=True)).astype(float)
+        name = f"x {x.shape}, axis={axis}: ∂L/∂x"
+        found[name] = leaf.grad
+        found[f"#g {name}"] = np.expand_dims(g, axis)
+        found[f"#largest {name}"] = (x == x.max(axis=axis, keepdims=True)).astype(float)
     return found
 
 
 def judge_ties(observed, right):
     """Where there is a tie, every fair share is right: the parts are ≥ 0 and add up to 1."""
-    for axis in (1, 0, -1):
-        key = f"axis={axis}: ∂L/∂x / g"
-        parts, largest = np.asarray(observed[key], float), right[f"#largest {axis}"]
-        total = parts.sum(axis=axis)
+    if bad := misshapen(observed, right):
+        return bad
+    for key in [key for key in right if not key.startswith("#")]:
+        g, largest = right[f"#g {key}"], right[f"#largest {key}"]
+        parts = observed[key].astype(float) / g
+        total = parts.sum(axis=g.shape.index(1))
         if not (parts[largest == 0] == 0).all():
             en, zh = (
                 "an entry that is not the largest gets a gradient",
                 "不是最大的元素也得到了梯度",
             )
         elif not (parts >= 0).all() or not np.abs(total - 1).max() <= 1e-9:
-            sums = ", ".join(f"{x:.6g}" for x in total)
-            en = f"the parts of each tie must be ≥ 0 and add up to 1; the sums are {sums}"
-            zh = f"并列各元素所得的份额应非负且合计为 1；各组合计为 {sums}"
+            sums = ", ".join(f"{x:.6g}" for x in total.ravel())
+            en = f"the parts of a tie must have g's sign and add up to g; the sums / g are {sums}"
+            zh = f"并列各元素所得的份额应与 g 同号且合计为 g；各组合计与 g 之比为 {sums}"
         else:
             continue
         return Failure(key, Text(f"{key}: {en}", f"{key}：{zh}"))

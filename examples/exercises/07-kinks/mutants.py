@@ -60,6 +60,30 @@ def relu(x):
         ),
     ),
     Mutant(
+        "relu.six",
+        """
+def relu(x):
+    return np.clip(x, 0.0, 6.0)
+""",
+        Text(
+            "relu also cuts off what is above 6 (that is relu6): relu has no upper bound.",
+            "relu 把大于 6 的部分也截掉了（那是 relu6）：relu 没有上界。",
+        ),
+        Text("What is relu(1000)?", "relu(1000) 是多少？"),
+    ),
+    Mutant(
+        "relu.backward-six",
+        """
+def relu_gradient(g, x):
+    return np.where((x > 0) & (x < 6), g, 0.0)
+""",
+        Text(
+            "No gradient passes where x is above 6: that is the slope of relu6.",
+            "x 大于 6 的地方没有放行梯度：那是 relu6 的斜率。",
+        ),
+        Text("How steep is relu at 1000?", "relu 在 1000 处有多陡？"),
+    ),
+    Mutant(
         "relu.input-overwritten",
         """
 def relu(x):

@@ -354,8 +354,8 @@ def softmax(x, axis=-1):
     return weights / weights.sum(axis=axis, keepdims=True)
 """,
         Text(
-            "The minimum is subtracted, so all exponents are positive and still overflow.",
-            "减去的是最小值，于是指数全为正，仍会溢出。",
+            "The minimum is subtracted, so no exponent is below 0, and large ones still overflow.",
+            "减去的是最小值，于是指数都不小于 0，较大的仍会溢出。",
         ),
         Text(
             "For which arguments can exp not overflow?",
@@ -663,6 +663,99 @@ def softmax(x, axis=-1):
             "Of what shape must they be, so that each row meets its own maximum and its own sum?",
             "它们应当是什么形状，才能让每一行对上自己的最大值与和？",
         ),
+    ),
+    Mutant(
+        "softmax.transposed",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=axis, keepdims=True))
+    return (weights / weights.sum(axis=axis, keepdims=True)).T
+""",
+        Text(
+            "The weights are right, but transposed: each must stand where its score does.",
+            "权重是对的，但被转置了：每个权重应在它的分数所在的位置。",
+        ),
+        Text(
+            "Of what shape is your result if x is (2, 7, 3)?",
+            "x 的形状为 (2, 7, 3) 时，你的结果是什么形状？",
+        ),
+    ),
+    Mutant(
+        "softmax.axis-left-last",
+        """
+def softmax(x, axis=-1):
+    x = np.moveaxis(x, axis, -1)
+    weights = np.exp(x - x.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+""",
+        Text(
+            "The axis is moved to the end for the softmax, and stays there in the result.",
+            "为了计算 softmax，把那个轴移到了最后，结果中却没有移回去。",
+        ),
+        Text(
+            "Of what shape is your result if x is (2, 7, 3) and axis is 1?",
+            "x 的形状为 (2, 7, 3)、axis 为 1 时，你的结果是什么形状？",
+        ),
+    ),
+    Mutant(
+        "softmax.maximum-last-axis",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The maximum is always taken along the last axis, and the sum along axis: different "
+            "constants are subtracted from scores that share a sum.",
+            "最大值总是沿最后一个轴取，而和是沿 axis 求的：共用一个和的分数，减去的常数却不相同。",
+        ),
+        Text(
+            "From which scores must the same constant be subtracted, so that it cancels out?",
+            "哪些分数必须减去同一个常数，才能抵消？",
+        ),
+    ),
+    Mutant(
+        "softmax.maximum-first-axis",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=0, keepdims=True))
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The maximum is always taken along the first axis, and the sum along axis: different "
+            "constants are subtracted from scores that share a sum.",
+            "最大值总是沿第一个轴取，而和是沿 axis 求的：共用一个和的分数，减去的常数却不相同。",
+        ),
+        Text(
+            "From which scores must the same constant be subtracted, so that it cancels out?",
+            "哪些分数必须减去同一个常数，才能抵消？",
+        ),
+    ),
+    Mutant(
+        "softmax.sum-last-axis",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=axis, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+""",
+        Text(
+            "The maximum is taken along axis, but the sum always along the last one.",
+            "最大值是沿 axis 取的，和却总是沿最后一个轴求。",
+        ),
+        Text("Along which axis do your weights sum to 1?", "你的权重沿哪个轴之和为 1？"),
+    ),
+    Mutant(
+        "softmax.sum-first-axis",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=axis, keepdims=True))
+    return weights / weights.sum(axis=0, keepdims=True)
+""",
+        Text(
+            "The maximum is taken along axis, but the sum always along the first one.",
+            "最大值是沿 axis 取的，和却总是沿第一个轴求。",
+        ),
+        Text("Along which axis do your weights sum to 1?", "你的权重沿哪个轴之和为 1？"),
     ),
     Mutant(
         "softmax.mean-subtracted",

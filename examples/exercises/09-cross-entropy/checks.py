@@ -5,7 +5,15 @@ from contextlib import suppress
 import numpy as np
 
 from minigrad import Tensor, grad, primitive
-from minigrad.coursework import Check, Exercise, Failure, Text, op_checks, unchanged
+from minigrad.coursework import (
+    Check,
+    Exercise,
+    Failure,
+    Text,
+    misshapen,
+    op_checks,
+    unchanged,
+)
 
 CLOSE = 1e-6
 """What is as close as this is also the same to the diagnosis."""
@@ -21,21 +29,23 @@ def call(rng, shape, *, ignored=0, **options):
     else:
         targets = rng.integers(0, classes, rows)
     targets.ravel()[rng.permutation(targets.size)[:ignored]] = index
-    return (2 * rng.normal(size=shape), targets, options)
+    made = 2 * rng.normal(size=shape), targets
+    return (*made, options) if options else made
 
 
 def cases(rng):
-    """Different prime sides, a square, the three reductions, ignored targets, two axes of rows."""
+    """Different prime sides, a square, the three reductions, ignored targets, any axes of rows."""
     return [
-        call(rng, (5, 3), reduction="mean"),
+        call(rng, (5, 3)),
         call(rng, (4, 4), reduction="mean"),
         call(rng, (7, 3), reduction="sum"),
         call(rng, (5, 2), reduction="none"),
         call(rng, (2, 3, 5), reduction="mean"),
         call(rng, (11, 3), ignored=4, reduction="mean"),
         call(rng, (7, 5), ignored=2, ignore_index=0, reduction="mean"),
-        call(rng, (7, 2), ignored=3, reduction="sum"),
+        call(rng, (7, 2), ignored=3, ignore_index=-1, reduction="sum"),
         call(rng, (2, 3, 5), ignored=2, ignore_index=4, reduction="none"),
+        call(rng, (5,), reduction="none"),
     ]
 
 
@@ -78,6 +88,15 @@ def judge_kept(observed, right):
     return None
 
 
+APART = "loss(x + [0, 2000, −2000]ᵀ), x of shape (2, 3, 5)"
+
+
+def rows_apart(rng):
+    """Rows of logits that are far from each other, with two axes, and their targets."""
+    shifts = np.array([[0.0], [2000.0], [-2000.0]])
+    return rng.normal(size=(2, 3, 5)) + shifts, rng.integers(0, 5, (2, 3))
+
+
 def far(module, rng):
     """Losses where exp overflows, or where a weight is too small to be told from 0."""
 
@@ -92,11 +111,19 @@ def far(module, rng):
     # Differences, so that whatever number someone adds to a weight of 0 is seen in the same way.
     lower = loss(0.0, -1600.0, target=1) - loss(0.0, -800.0, target=1)
     higher = loss(1600.0, 0.0, target=1) - loss(800.0, 0.0, target=1)
+    low = np.linspace(-1300.0, -800.0, 6)
+    wide = np.stack([0 * low, low], axis=-1).reshape(2, 3, 2)
+    once, twice = (
+        module.cross_entropy(x, np.ones((2, 3), int), reduction="none") for x in (wide, 2 * wide)
+    )
+    logits, targets = rows_apart(rng)
     return {
         "loss([0, −1600], 1) − loss([0, −800], 1)": lower,
         "loss([1600, 0], 1) − loss([800, 0], 1)": higher,
         "loss([[800, 0], [0, 3]], [0, 0])": easy,
         "loss([[a, a + 1], [b − 2000, b − 2001]], [0, 1])": losses,
+        "loss(2 x) − loss(x), x of shape (2, 3, 2)": twice - once,
+        APART: module.cross_entropy(logits, targets, reduction="none"),
     }
 
 
@@ -110,6 +137,9 @@ def far_gradients(module, rng):
     }.items():
         g, targets = rng.normal(size=len(logits)), np.ones(len(logits), int)
         found[f"{name}: ∂L/∂logits"] = backward(module, g, logits, targets, reduction="none")
+    logits, targets = rows_apart(rng)
+    g = rng.normal(size=targets.shape)
+    found[f"{APART}: ∂L/∂logits"] = backward(module, g, logits, targets, reduction="none")
     return found
 
 
@@ -141,10 +171,10 @@ def rows(module, rng):
 
 def judge_rows(observed, right):
     """Shift, equal logits, rows that sum to 0, ignored rows."""
+    if bad := misshapen(observed, right):
+        return bad
     counted = right["#counted"]
-    losses, shifted, equal, gradient = (
-        np.asarray(observed[name], float) for name in list(right)[:4]
-    )
+    losses, shifted, equal, gradient = (observed[name].astype(float) for name in list(right)[:4])
     found = [
         (
             np.abs(losses - shifted) < CLOSE,

@@ -279,6 +279,23 @@ def logsumexp(x, axis=-1):
         ),
     ),
     Mutant(
+        "second.one-maximum-for-all",
+        """
+def logsumexp(x, axis=-1):
+    return np.log(np.exp(x - x.max()).sum(axis=axis)) + x.max()
+""",
+        Text(
+            "The largest entry of the whole array is taken off: of a row far below it every exp is "
+            "0, and log 0 is −∞.",
+            "减去的是整个数组的最大元素：远低于它的那一行，exp 全部变为 0，而 log 0 是 −∞。",
+        ),
+        Text(
+            "Along which axis must the largest entry be taken, so that at least one exponent of "
+            "every row is 0?",
+            "沿哪个轴取最大的元素，才能让每一行至少有一个指数为 0？",
+        ),
+    ),
+    Mutant(
         "second.shift-not-undone",
         """
 def logsumexp(x, axis=-1):
