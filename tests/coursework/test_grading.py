@@ -287,8 +287,8 @@ def test_what_cannot_be_derived_is_wrong_and_no_fault_of_the_checks(product: Exe
 
 
 def test_a_gradient_of_another_upstream_may_have_any_shape(product: Exercise) -> None:
-    module = module_of(f"{SOLUTION}\n\ndef left(g, b):\n    return g @ b\n", "answer.py")
-    run = observe_here(product, module)
+    code = f"{SOLUTION}\n\ndef left(g, b):\n    return -(g @ b.T)\n"
+    run = observe_here(product, module_of(code, "answer.py"))
     for seen in run.observed.values():
         assert not isinstance(seen, Raised)
         seen |= {key: np.ones((3, 1, 2)) for key in seen if key.startswith("#other ")}
