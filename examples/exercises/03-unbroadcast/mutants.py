@@ -509,10 +509,10 @@ def unbroadcast(gradient, shape):
     return gradient.reshape(shape)
 """,
         Text(
-            "unbroadcast puts all entries of the gradient into the other shape, but there are more "
-            "than fit: the copies must be summed first.",
-            "unbroadcast 直接把整个梯度 reshape 成目标形状，可元素比放得下的多：要先把各份拷贝的"
-            "梯度相加。",
+            "Where one axis was copied along, unbroadcast reshapes the gradient with all its "
+            "entries, but there are more than fit: the copies must be summed first.",
+            "沿一个轴拷贝过时，unbroadcast 直接把整个梯度 reshape 成目标形状，可元素比放得下的多："
+            "要先把各份拷贝的梯度相加。",
         ),
         Text(
             "Which axes of the gradient stand for copies?",
