@@ -16,6 +16,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -91,12 +92,15 @@ def raised(error: BaseException, file: str, code: str) -> Raised:
     if isinstance(error, SyntaxError):
         text = str(error.msg)
         line = error.lineno if error.filename == file else line
-    return Raised(type(error).__name__, text[:MOST], line, _operation(own[-1], code) if own else "")
+    if not own:
+        return Raised(type(error).__name__, text[:MOST], line)
+    place = own[-1].lineno, own[-1].end_lineno, own[-1].colno, own[-1].end_colno
+    return Raised(type(error).__name__, text[:MOST], line, _operation(place, code))
 
 
-def _operation(frame: traceback.FrameSummary, code: str) -> str:
-    """The operator or the function where a line of code failed."""
-    place = frame.lineno, frame.end_lineno, frame.colno, frame.end_colno
+@lru_cache(maxsize=256)
+def _operation(place: tuple[int | None, ...], code: str) -> str:
+    """The operator or the function where code failed, from its lines and columns."""
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, (ast.expr, ast.stmt)):
             ends = node.lineno, node.end_lineno, node.col_offset, node.end_col_offset

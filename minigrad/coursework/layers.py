@@ -222,7 +222,9 @@ class _Asked:
 
 
 def _told(case: Case) -> str:
-    shapes = ", ".join(str(np.shape(x)) if np.ndim(x) else repr(x) for x in case.args)
+    shapes = ", ".join(
+        str(np.shape(x)) if np.ndim(x) or isinstance(x, np.ndarray) else repr(x) for x in case.args
+    )
     options = "".join(f", {name}={value!r:.30}" for name, value in case.options.items())
     return f"({shapes}{options})"
 

@@ -19,8 +19,9 @@ def of(name, checks):
 
 
 def cases_of_tanh(rng):
-    """Different prime sides, a square, a vector, three axes."""
-    return [(rng.normal(size=shape),) for shape in ((3, 5), (4, 4), (7,), (2, 3, 5))]
+    """Different prime sides, a square, a vector, three axes, none."""
+    shapes = (3, 5), (4, 4), (7,), (2, 3, 5), ()
+    return [(np.asarray(rng.normal(size=shape)),) for shape in shapes]
 
 
 def cases_of_power(rng):
@@ -29,7 +30,9 @@ def cases_of_power(rng):
         (rng.normal(size=(3, 5)), 3),
         (rng.normal(size=(4, 4)), 2),
         (rng.uniform(0.5, 2.0, (2, 7)), 2.5),
-        (rng.uniform(0.5, 2.0, 5), -2.0),
+        (rng.uniform(0.5, 2.0, 5) * [1.0, -1.0, 1.0, -1.0, -1.0], -2.0),
+        (rng.uniform(0.5, 2.0, (3, 2)) * [-1.0, 1.0], -3),
+        (np.asarray(-rng.uniform(0.5, 2.0)), -1),
     ]
 
 

@@ -111,6 +111,7 @@ def graphs(module, rng):
         "b(a, a)": drawn(module, rng, [(), (0, 0)], (2,)),
         "b(a), c(a, b)": drawn(module, rng, [(), (0,), (0, 1)], (2, 2)),
         "b(a), c(b, a)": drawn(module, rng, [(), (0,), (1, 0)]),
+        "b(a), c(a, b), d(b, a, c)": drawn(module, rng, [(), (0,), (0, 1), (1, 0, 2)]),
         "c(a, b), d(c, a)": drawn(module, rng, [(), (), (0, 1), (2, 0)], (5,), plain=(2, 3)),
         **at_random(module, rng, 5, (3, 2)),
         **at_random(module, rng, 9, (2,), plain=(3, 6)),
@@ -156,20 +157,19 @@ def order(module, rng):
         edges = np.array(graph.edges)
         found[f"#edges {name}"] = edges
         if isinstance(given, Iterator):
-            found[name] = Foreign("iterator")
+            found[f"{name}: order"] = Foreign("iterator")
         elif isinstance(given, (set, frozenset)):
-            found[name] = Foreign("set")
+            found[f"{name}: order"] = Foreign("set")
         elif not isinstance(given, Iterable):
-            found[name] = given
+            found[f"{name}: order"] = given
         else:
             numbers = graph.numbers(given)
             times = [numbers.count(n) for n in range(len(graph.nodes))]
-            found[f"{name}: #"] = np.array([*times, numbers.count(-1)])
-            if all(times):
+            found[f"{name}: order.count(node)"] = np.array([*times, numbers.count(-1)])
+            late = np.zeros(len(edges), bool)
+            if all(n == 1 for n in times):
                 late = [numbers.index(user) > numbers.index(parent) for user, parent in edges]
-                found[name] = np.array(late) if max(times) == 1 else np.zeros(len(edges), bool)
-            else:
-                found[name] = np.zeros(len(edges), bool)
+            found[f"{name}: order"] = np.array(late)
             found[f"#order {name}"] = np.array(numbers)
     return found
 
@@ -188,14 +188,15 @@ ODD = {
 
 def judge_order(observed, right):
     """Any order will do in which every node stands once, and before those it was made from."""
-    for name in [name for name in right if name[0] != "#" and name[-1] != "#"]:
-        given = observed.get(f"#order {name}")
+    for name in [key.removeprefix("#edges ") for key in right if key.startswith("#edges ")]:
+        given, key = observed.get(f"#order {name}"), f"{name}: order"
         if given is None:
-            kind = observed.get(name)
-            if kind in ODD:
+            kind = observed.get(key)
+            if isinstance(kind, Foreign) and kind in ODD:
                 en, zh = ODD[kind]
-                return Failure(name, Text(f"{name}: {en}", f"{name}：{zh}"))
-            return as_the_reference({name: kind}, {name: np.zeros(1)})
+                return Failure(key, Text(f"{name}: {en}", f"{name}：{zh}"))
+            none = Failure(key, Text(f"{name}: no list came", f"{name}：没有得到列表"))
+            return as_the_reference({key: kind}, {key: np.zeros(1)}) or none
         given = [int(i) for i in given]
         listed = ", ".join(map(name_of, given)) if given else "∅"
         problem = _problem(given, right[f"#edges {name}"])
@@ -204,7 +205,7 @@ def judge_order(observed, right):
                 f"{name}: the order is {listed}; {problem.en}",
                 f"{name}：得到的顺序是 {listed}；{problem.zh}",
             )
-            return Failure(name, Text(en, zh))
+            return Failure(key, Text(en, zh))
     return None
 
 
@@ -238,16 +239,31 @@ def _walked(found, name, graph, upstream):
 
 
 def chain(module, rng):
-    """One path: a root that is a leaf, one rule, and three."""
+    """One path to each node: a root that is a leaf, one rule, three, and two or three parents."""
     found = {}
     for name, parents in (
         ("a", [()]),
         ("b(a)", [(), (0,)]),
         ("b(a), c(b), d(c)", [(), (0,), (1,), (2,)]),
+        ("c(a, b)", [(), (), (0, 1)]),
+        ("d(a, b, c)", [(), (), (), (0, 1, 2)]),
     ):
         for shape in ((3,), (2, 2)):
             graph = drawn(module, rng, parents, shape)
             _walked(found, f"{name}, {shape}", graph, rng.normal(size=shape))
+    return found
+
+
+def joined(module, rng):
+    """Two or three paths that meet in leaves alone, so that any order will do."""
+    found = {}
+    for parents in (
+        [(), (0,), (0,), (1, 2)],
+        [(), (), (0, 1), (1, 0), (2, 3)],
+        [(), (0,), (0,), (0,), (1, 2, 3)],
+    ):
+        graph = drawn(module, rng, parents)
+        _walked(found, told(parents), graph, rng.normal(size=graph.shape))
     return found
 
 
@@ -283,7 +299,6 @@ def again(module, rng):
     found = {}
     graph = drawn(module, rng, [(), (), (0, 1), (2, 0), (1, 2)])
     first, second = rng.normal(size=(2, 3))
-    kept = first.copy(), second.copy()
     for when, root, upstream in (
         ("backward(d)", 3, first),
         ("backward(d), backward(e)", 4, second),
@@ -294,12 +309,11 @@ def again(module, rng):
             found[f"{when}: ∂L/∂{name_of(number)}"] = _copy(graph.nodes[number].grad)
     alone = drawn(module, rng, [()])
     third = rng.normal(size=3)
-    kept = *kept, third.copy()
     for _ in range(2):
         module.backward(alone.root, third)
     found["backward(a), backward(a): ∂L/∂a"] = _copy(alone.root.grad)
-    for number, (now, before) in enumerate(zip((first, second, third), kept, strict=True), 1):
-        found[f"upstream[{number}] − copy(upstream[{number}])"] = now - before
+    for number, given in enumerate((first, second, third), 1):
+        found[f"upstream[{number}]"] = given
     return found
 
 
@@ -412,6 +426,7 @@ EXERCISE = Exercise(
             chain,
             gradients=True,
         ),
+        Check("joined", Text("paths that meet in a leaf add up", "汇合到叶子的路径相加"), joined),
         Check(
             "doublings",
             Text("1 to 5 doublings give 2 to 32", "翻倍 1 到 5 次得到 2 到 32"),

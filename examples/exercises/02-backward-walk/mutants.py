@@ -775,4 +775,170 @@ def backward(root, upstream):
             "反转应当放在哪个函数里？",
         ),
     ),
+    Mutant(
+        "walk.first-parent-only",
+        f"""{FRESH}
+    for node in order:
+        if node.parents:
+            receive(node.parents[0], node.rule(node.grad)[0])
+""",
+        Text(
+            "Only the first parent of a node receives something, but every parent has a "
+            "contribution of its own.",
+            "只有第一个来源收到了贡献，而每个来源都有自己的一份。",
+        ),
+        Text(
+            "In z = x + y, what does y receive?",
+            "z = x + y 中，y 应当收到什么？",
+        ),
+    ),
+    Mutant(
+        "walk.last-parent-only",
+        f"""{FRESH}
+    for node in order:
+        if node.parents:
+            receive(node.parents[-1], node.rule(node.grad)[-1])
+""",
+        Text(
+            "Only the last parent of a node receives something, but every parent has a "
+            "contribution of its own.",
+            "只有最后一个来源收到了贡献，而每个来源都有自己的一份。",
+        ),
+        Text(
+            "In z = x + y, what does x receive? Is everything in the loop that belongs there?",
+            "z = x + y 中，x 应当收到什么？该放在循环里的语句都在循环里吗？",
+        ),
+    ),
+    Mutant(
+        "walk.two-parents-only",
+        f"""{FRESH}
+    for node in order:
+        if node.parents:
+            for parent, contribution in list(zip(node.parents, node.rule(node.grad)))[:2]:
+                receive(parent, contribution)
+""",
+        Text(
+            "The first two parents receive their contributions, but a third one receives nothing.",
+            "前两个来源收到了贡献，第三个却什么也没有收到。",
+        ),
+        Text(
+            "How many parents may a node have? Which loop goes through all of them?",
+            "一个节点可以有几个来源？怎样的循环能走遍所有来源？",
+        ),
+    ),
+    Mutant(
+        "walk.parents-reversed",
+        f"""{FRESH}
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents[::-1], node.rule(node.grad)):
+                receive(parent, contribution)
+""",
+        Text(
+            "The contributions go to the parents in the reverse order: the first one belongs to "
+            "the first parent.",
+            "各份贡献按相反的次序给了来源：第一份属于第一个来源。",
+        ),
+        Text(
+            "In which order does rule(g) return the contributions?",
+            "rule(g) 按什么次序返回各份贡献？",
+        ),
+    ),
+    Mutant(
+        "walk.first-contribution-for-all",
+        f"""{FRESH}
+    for node in order:
+        if node.parents:
+            contribution = node.rule(node.grad)[0]
+            for parent in node.parents:
+                receive(parent, contribution)
+""",
+        Text(
+            "All parents receive the first contribution; the rule returns one for each.",
+            "所有来源收到的都是第一份贡献；而规则为每个来源各返回一份。",
+        ),
+        Text(
+            "Which contribution belongs to the second parent?",
+            "第二个来源应当收到哪一份贡献？",
+        ),
+    ),
+    Mutant(
+        "walk.sum-for-all",
+        f"""{FRESH}
+    for node in order:
+        if node.parents:
+            total = sum(node.rule(node.grad))
+            for parent in node.parents:
+                receive(parent, total)
+""",
+        Text(
+            "All parents receive the sum of the contributions; each must receive its own alone.",
+            "所有来源收到的都是各份贡献之和；每个来源只应收到自己的那一份。",
+        ),
+        Text(
+            "What adds up: contributions to different parents, or to one and the same?",
+            "相加的是给不同来源的贡献，还是给同一个来源的贡献？",
+        ),
+    ),
+    Mutant(
+        "walk.same-parent-first",
+        f"""{FRESH}
+    for node in order:
+        if node.parents:
+            contributions = node.rule(node.grad)
+            for parent in dict.fromkeys(node.parents):
+                receive(parent, contributions[node.parents.index(parent)])
+""",
+        Text(
+            "A node that stands twice among the parents gets only the first of its two "
+            "contributions.",
+            "一个节点在 parents 中出现两次时，两份贡献只收到了第一份。",
+        ),
+        Text(
+            "Take x · x: parents is (x, x), and a set or dict of it has only one entry.",
+            "以 x · x 为例：parents 是 (x, x)，放进集合或字典就只剩一个。",
+        ),
+    ),
+    Mutant(
+        "walk.same-contribution-twice",
+        f"""{FRESH}
+    for node in order:
+        if node.parents:
+            contributions = node.rule(node.grad)
+            for parent in node.parents:
+                receive(parent, contributions[node.parents.index(parent)])
+""",
+        Text(
+            "A node that stands twice among the parents gets the first of its two contributions "
+            "twice.",
+            "一个节点在 parents 中出现两次时，第一份贡献收到了两次，第二份没有收到。",
+        ),
+        Text(
+            "Of (x, x), which position does index(x) return?",
+            "对 (x, x)，index(x) 返回哪个位置？",
+        ),
+    ),
+    Mutant(
+        "walk.seeded-with-one",
+        """
+def backward(root, upstream):
+    order = topological_order(root)
+    for node in order:
+        if node.parents:
+            node.grad = None
+    root.grad = 1.0
+    for node in order:
+        if node.parents:
+            for parent, contribution in zip(node.parents, node.rule(node.grad)):
+                parent.grad = contribution if parent.grad is None else parent.grad + contribution
+""",
+        Text(
+            "The root starts with the number 1: the upstream gradient that was passed is not used.",
+            "根从数 1 开始：没有用到传入的上游梯度。",
+        ),
+        Text(
+            "1 is right only where L is the root itself; here ∂L/∂root is an argument.",
+            "只有当 L 就是根时才是 1；这里 ∂L/∂root 是一个参数。",
+        ),
+    ),
 ]

@@ -1,8 +1,11 @@
 """What is looked at in exercise 3."""
 
+from functools import partial
+
 import numpy as np
 
-from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference, unchanged
+from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference, attempt, unchanged
+from minigrad.coursework.values import difference
 
 ONE = [  # the broadcast shape, and the shape before; one axis was added or stretched
     ((3, 5), (5,)),
@@ -25,6 +28,17 @@ SEVERAL = [
     ((4, 4, 4), (4, 1)),
 ]
 SCALAR = [((7,), ()), ((3, 5), ()), ((2, 3, 5), ())]
+PAIRS = [  # the shapes of a and b
+    ((3, 5), (3, 5)),
+    ((4, 4), (4,)),
+    ((3, 5), (5,)),
+    ((3, 1), (2, 3, 5)),
+    ((3, 1), (1, 5)),
+    ((2, 1, 5), (3, 1)),
+    ((4, 1), (4, 4)),
+    ((3, 5), ()),
+    ((), (7,)),
+]
 
 
 def there(module, rng):
@@ -34,15 +48,17 @@ def there(module, rng):
 
 
 def undone(shapes):
-    """What unbroadcast makes of random gradients."""
+    """What unbroadcast makes of random gradients, shape by shape, whether or not one raises."""
 
     def observe(module, rng):
         found = {}
         for large, small in shapes:
-            g = rng.normal(size=large)
+            g, other = (np.asarray(rng.normal(size=large)) for _ in range(2))
             key = f"{large} → {small}: ∂L/∂x"
-            found[key] = module.unbroadcast(g, small)
-            found[f"#doubled {key}"] = module.unbroadcast(2 * g, small)
+            for name, given in ((key, g), (f"#other {key}", other)):
+                attempt(
+                    found, [name], module, lambda x=given, to=small: [module.unbroadcast(x, to)]
+                )
             copies = g.size // max(1, int(np.prod(small)))
             found[f"#constants {key}"] = {"n": copies}
         return found
@@ -85,38 +101,48 @@ def balance(module, rng):
 
 def judge_balance(observed, right):
     """Both sums are the change of the loss if x grows by x, so they are equal."""
-    sums = [(key, value) for key, value in observed.items() if key[0] != "#"]
-    for (name, forward), (key, back) in zip(sums[::2], sums[1::2], strict=True):
-        size = float(right[f"#size {name}"])
-        if not abs(float(forward) - float(back)) <= 1e-6 * size:
-            en = f"{key} is {float(back):.6g} and must be {float(forward):.6g}"
-            return Failure(
-                key, Text(en, f"{key}：得到 {float(back):.6g}，应为 {float(forward):.6g}")
-            )
+    for name in [name for name in right if name[0] != "#" and name.endswith("broadcast(x)")]:
+        key = f"{name.partition(':')[0]}: Σ unbroadcast(g) ⊙ x"
+        forward, back = float(right[name]), float(observed[key])
+        if not abs(forward - back) <= 1e-6 * float(right[f"#size {name}"]):
+            en = f"{key} is {back:.6g} and must be {forward:.6g}"
+            return Failure(key, Text(en, f"{key}：得到 {back:.6g}，应为 {forward:.6g}"))
+    return None
+
+
+def factors_untouched(module, rng):
+    """What g, a and b hold after the call; the next check tells of an error."""
+    found = {}
+    for first, second in PAIRS:
+        a, b = (np.asarray(rng.normal(size=shape)) for shape in (first, second))
+        g = np.asarray(rng.normal(size=np.broadcast_shapes(first, second)))
+        call = f"{first} * {second}"
+        keys = [f"#{call}: ∂L/∂{name}" for name in "ab"]
+        attempt(found, keys, module, partial(module.multiply_gradients, g, a, b))
+        found |= {f"{call}: {name}": x for name, x in (("g", g), ("a", a), ("b", b))}
+    return found
+
+
+def judge_factors_untouched(observed, right):
+    """All three must hold what they held before."""
+    for key in [key for key in right if key[0] != "#"]:
+        if key not in observed or difference(observed[key], right[key]):
+            call, _, name = key.partition(": ")
+            en = f"{call}: multiply_gradients changes {name}: make a new array"
+            return Failure(key, Text(en, f"{call}：multiply_gradients 改动了 {name}，请新建数组"))
     return None
 
 
 def products(module, rng):
-    """Both gradients of a * b."""
-    pairs = [
-        ((3, 5), (3, 5)),
-        ((4, 4), (4,)),
-        ((3, 5), (5,)),
-        ((3, 1), (2, 3, 5)),
-        ((3, 1), (1, 5)),
-        ((2, 1, 5), (3, 1)),
-        ((4, 1), (4, 4)),
-    ]
+    """Both gradients of a * b, pair by pair."""
     found = {}
-    for first, second in pairs:
-        a, b = rng.normal(size=first), rng.normal(size=second)
-        g = rng.normal(size=(a * b).shape)
-        made, doubled, ones = (
-            module.multiply_gradients(u, a, b) for u in (g, 2 * g, np.ones_like(g))
-        )
-        for name, one, two, three in zip("ab", made, doubled, ones, strict=True):
-            key = f"{first} * {second}: ∂L/∂{name}"
-            found |= {key: one, f"#doubled {key}": two, f"#ones {key}": three}
+    for first, second in PAIRS:
+        a, b = (np.asarray(rng.normal(size=shape)) for shape in (first, second))
+        g, other = rng.normal(size=(2, *np.broadcast_shapes(first, second)))
+        keys = [f"{first} * {second}: ∂L/∂{name}" for name in "ab"]
+        for mark, u in (("", g), ("#other ", other), ("#ones ", np.ones_like(g))):
+            call = partial(module.multiply_gradients, u, a, b)
+            attempt(found, [mark + key for key in keys], module, call)
     return found
 
 
@@ -196,6 +222,13 @@ EXERCISE = Exercise(
             judge_balance,
         ),
         Check("pair", Text("a * b has two gradients", "a * b 有两个梯度"), pair, judge_pair),
+        Check(
+            "factors-untouched",
+            Text("multiply_gradients changes nothing in place", "multiply_gradients 没有就地修改"),
+            factors_untouched,
+            judge_factors_untouched,
+            coarse=True,
+        ),
         Check(
             "products",
             Text("both gradients of a * b", "a * b 的两个梯度"),

@@ -509,9 +509,10 @@ def unbroadcast(gradient, shape):
     return gradient.reshape(shape)
 """,
         Text(
-            "unbroadcast only gives the gradient another shape, but there are more entries than "
-            "fit: the copies must be summed.",
-            "unbroadcast 只改变了梯度的形状，可元素比放得下的多：各份拷贝的梯度要相加。",
+            "Where one axis was copied along, unbroadcast reshapes the gradient with all its "
+            "entries, but there are more than fit: the copies must be summed first.",
+            "沿一个轴拷贝过时，unbroadcast 直接把整个梯度 reshape 成目标形状，可元素比放得下的多："
+            "要先把各份拷贝的梯度相加。",
         ),
         Text(
             "Which axes of the gradient stand for copies?",
@@ -583,6 +584,40 @@ def multiply_gradients(g, a, b):
         Text(
             "If a grows by 1, by how much does a * b grow?",
             "a 增加 1，a * b 增加多少？",
+        ),
+    ),
+    Mutant(
+        "product.in-place",
+        """
+def multiply_gradients(g, a, b):
+    first = unbroadcast(g * b, a.shape)
+    g *= a
+    return first, unbroadcast(g, b.shape)
+""",
+        Text(
+            "The gradients are right, but multiply_gradients writes g ⊙ a into g, which others may "
+            "get too.",
+            "梯度是对的，但 multiply_gradients 把 g ⊙ a 写进了 g，而别的规则也可能收到 g。",
+        ),
+        Text(
+            "Operators such as *= write into the array on their left. Make a new array.",
+            "*= 之类的运算会写进左边的数组。请新建一个数组。",
+        ),
+    ),
+    Mutant(
+        "product.upstream-overwritten",
+        """
+def multiply_gradients(g, a, b):
+    g *= b
+    return unbroadcast(g, a.shape), unbroadcast(g * a, b.shape)
+""",
+        Text(
+            "multiply_gradients writes g ⊙ b into g, so ∂L/∂b has the factor b as well.",
+            "multiply_gradients 把 g ⊙ b 写进了 g，于是 ∂L/∂b 也多了因子 b。",
+        ),
+        Text(
+            "Operators such as *= write into the array on their left. What does g hold afterwards?",
+            "*= 之类的运算会写进左边的数组。之后 g 里是什么？",
         ),
     ),
 ]

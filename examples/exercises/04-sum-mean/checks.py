@@ -12,7 +12,13 @@ from minigrad.coursework import Check, Exercise, Failure, Text, op_checks
 ALL = [((7,), {}), ((3, 5), {}), ((4, 4), {}), ((2, 3, 5), {"axis": None})]
 SQUARE = [((4, 4), {"axis": 0}), ((4, 4), {"axis": 1}), ((3, 3, 3), {"axis": 1})]
 ONE = [((5,), {"axis": 0}), ((3, 5), {"axis": 1}), *[((2, 3, 5), {"axis": a}) for a in range(3)]]
-NEGATIVE = [((4, 4), {"axis": -1}), ((4, 4), {"axis": -2}), ((3, 3, 3), {"axis": -2})]
+NEGATIVE = [
+    ((4, 4), {"axis": -1}),
+    ((4, 4), {"axis": -2}),
+    ((3, 3, 3), {"axis": -2}),
+    ((2, 3, 5), {"axis": -1}),
+    ((2, 3, 5), {"axis": -3}),
+]
 KEPT = [
     ((4, 4), {"axis": 1, "keepdims": True}),
     ((2, 3, 5), {"axis": 0, "keepdims": True}),
@@ -57,6 +63,9 @@ def checks_of(op):
     functions = f"{op}_over", [f"{op}_gradient"]
     layers = {c.name: c for c in op_checks(*functions, calls(ANY))}
     del layers["gradients"]
+    every = [case for _, shapes, _ in STEPS for case in shapes]
+    [values] = [c for c in op_checks(*functions, calls(every)) if c.name == "values"]
+    layers["values"] = values
     found = [named(op, layers.pop(name)) for name in ("signature", "values")]
     for name, shapes, title in STEPS:
         several = op_checks(*functions, calls(shapes), constants=constants)
@@ -91,10 +100,10 @@ def mirror(op):
         return found
 
     def judge(observed, right):
-        sums = [(key, value) for key, value in observed.items() if key[0] != "#"]
-        for (name, forward), (key, back) in zip(sums[::2], sums[1::2], strict=True):
+        sums = [key for key in right if key[0] != "#"]
+        for name, key in zip(sums[::2], sums[1::2], strict=True):
             size = float(right[f"#size {name}"])
-            forward, back = float(forward), float(back)
+            forward, back = float(right[name]), float(observed[key])
             if not abs(forward - back) <= 1e-6 * size:
                 en = f"{key} is {back:.6g} and must be {forward:.6g}"
                 return Failure(key, Text(en, f"{key}：得到 {back:.6g}，应为 {forward:.6g}"))

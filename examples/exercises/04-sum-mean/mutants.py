@@ -677,4 +677,34 @@ def mean_gradient(g, x_shape, *, axis, keepdims):
             "沿两个轴求平均时，一共有几个元素？",
         ),
     ),
+    Mutant(
+        "sum.axis-zero",
+        """
+def sum_over(x, axis=None, *, keepdims=False):
+    return x.sum(axis=axis or None, keepdims=keepdims)
+""",
+        Text(
+            "sum_over takes all axes where axis is 0: it seems to take 0 for None.",
+            "axis 为 0 时，sum_over 对所有的轴求和了：似乎把 0 当成了 None。",
+        ),
+        Text(
+            "What is bool(0)? How do you ask whether axis is None?",
+            "bool(0) 是什么？怎样判断 axis 是不是 None？",
+        ),
+    ),
+    Mutant(
+        "mean.axis-zero",
+        """
+def mean_over(x, axis=None, *, keepdims=False):
+    return x.mean(axis=axis or None, keepdims=keepdims)
+""",
+        Text(
+            "mean_over takes all axes where axis is 0: it seems to take 0 for None.",
+            "axis 为 0 时，mean_over 对所有的轴求平均了：似乎把 0 当成了 None。",
+        ),
+        Text(
+            "What is bool(0)? How do you ask whether axis is None?",
+            "bool(0) 是什么？怎样判断 axis 是不是 None？",
+        ),
+    ),
 ]

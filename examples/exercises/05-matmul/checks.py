@@ -38,6 +38,12 @@ def vectors(rng):
     return [tuple(rng.normal(size=shape) for shape in pair) for pair in shapes]
 
 
+def deep_vectors(rng):
+    """Vectors beside two batch axes."""
+    shapes = [((2, 3, 5, 7), (7,)), ((5,), (2, 3, 5, 7))]
+    return [tuple(rng.normal(size=shape) for shape in pair) for pair in shapes]
+
+
 def balance(module, rng):
     """What each factor's gradient and the upstream weigh."""
     found = {}
@@ -58,8 +64,9 @@ def judge_balance(observed, right):
         size = float(right[f"#size {call}"])
         for factor in ("a", "b"):
             key = f"{call}: Σ {factor} ⊙ ∂L/∂{factor}"
-            if not abs(observed[key] - observed[name]) < 1e-6 * size:
-                one, other = (f"{float(observed[k]):.6g}" for k in (key, name))
+            back, forward = float(observed[key]), float(right[name])
+            if not abs(back - forward) <= 1e-6 * size:
+                one, other = f"{back:.6g}", f"{forward:.6g}"
                 en = f"{key} is {one}, and Σ g ⊙ (a @ b) {other}"
                 zh = f"{key} 为 {one}，而 Σ g ⊙ (a @ b) 为 {other}"
                 return Failure(key, Text(en, zh))
@@ -86,6 +93,7 @@ on_matrices = op_checks("matmul", RULES, cases)
 on_squares = {check.name: check for check in op_checks("matmul", RULES, squares)}
 on_cubes = {check.name: check for check in op_checks("matmul", RULES, cubes)}
 on_vectors = {check.name: check for check in op_checks("matmul", RULES, vectors)}
+on_deep = {check.name: check for check in op_checks("matmul", RULES, deep_vectors)}
 
 EXERCISE = Exercise(
     title=Text("Matrix product, in batches", "批量矩阵乘法"),
@@ -103,11 +111,22 @@ EXERCISE = Exercise(
         on_vectors["values"]._replace(
             name="vector-values", title=Text("so are products with vectors", "与向量的乘积正确")
         ),
+        on_vectors["runs"]._replace(
+            name="vector-runs", title=Text("the rules run with vectors", "规则可以用于向量")
+        ),
         on_vectors["shapes"]._replace(
             name="vector-shapes", title=Text("a vector's gradient is a vector", "向量的梯度是向量")
         ),
         on_vectors["gradients"]._replace(
             name="vectors", title=Text("and it is right", "向量的梯度正确")
+        ),
+        on_deep["gradients"]._replace(
+            name="vector-batches",
+            title=Text("also beside two batch axes", "有两个批次轴时也正确"),
+        ),
+        on_vectors["untouched"]._replace(
+            name="vector-untouched",
+            title=Text("nothing beside a vector is changed in place", "有向量时也没有就地修改"),
         ),
         Check(
             "balance",

@@ -42,6 +42,18 @@ def matmul_gradient_b(g, a, b):
 """
 
 
+def first_of(rule, body):
+    """One rule that looks at the first member of a batch alone, where `body` says so."""
+    return f"""
+_right = matmul_gradient_{rule}
+
+
+def matmul_gradient_{rule}(g, a, b):
+{body}
+    return _right(g, a, b)
+"""
+
+
 A, B = "g @ b_.mT", "a_.mT @ g"
 
 MUTANTS = [
@@ -683,4 +695,89 @@ def matmul_gradient_b(g, a, b):
             "在 einsum 中，“前面还有任意个轴”怎么写？",
         ),
     ),
+    Mutant(
+        "matmul.only-first-member",
+        """
+def first(x):
+    while x.ndim > 2:
+        x = x[0]
+    return x
+
+
+_right_a, _right_b = matmul_gradient_a, matmul_gradient_b
+
+
+def matmul_gradient_a(g, a, b):
+    return _right_a(first(g), first(a), first(b))
+
+
+def matmul_gradient_b(g, a, b):
+    return _right_b(first(g), first(a), first(b))
+""",
+        Text(
+            "Of a batch both rules return the gradient of the first member alone.",
+            "对一个批次，两条规则都只返回了第一个成员的梯度。",
+        ),
+        Text(
+            "[0] takes one member away from the others. Does @ need it?",
+            "[0] 只取出一个成员。@ 需要这样做吗？",
+        ),
+    ),
+    *[
+        Mutant(
+            f"matmul.first-of-batch-{x}",
+            f"""
+_right = matmul_gradient_{x}
+
+
+def matmul_gradient_{x}(g, a, b):
+    if a.ndim == 1 or b.ndim == 1:
+        return _right(g, a, b)
+    gradient = {code}
+    while gradient.ndim > {x}.ndim:
+        gradient = gradient[0]
+    return gradient[tuple(slice(n) for n in {x}.shape)]
+""",
+            Text(
+                f"∂L/∂{x} is that of the first member of the batch that shares {x}: all of them "
+                "must be summed.",
+                f"∂L/∂{x} 只是共用 {x} 的批次中第一个成员的梯度：应当把所有成员的相加。",
+            ),
+            Text(
+                "How often is a shared matrix used, and how many contributions does it receive?",
+                "共用的矩阵被使用了几次？它收到几份贡献？",
+            ),
+        )
+        for x, code in (("a", "g @ b.mT"), ("b", "a.mT @ g"))
+    ],
+    *[
+        Mutant(
+            f"matmul.matrix-batch-lost-{x}",
+            first_of(x, f"    if {x}.ndim == 2 and {y}.ndim == 3:\n        return {code}"),
+            Text(
+                f"A matrix {x} beside a batch gets the gradient of the first member only.",
+                f"{x} 是与一个批次相乘的矩阵时，只收到了第一个成员的梯度。",
+            ),
+            Text(
+                "All members of the batch share the matrix, so what they pass back adds up.",
+                "批次的所有成员共用这个矩阵，各自传回的贡献要相加。",
+            ),
+        )
+        for x, y, code in (("a", "b", "g[0] @ b[0].mT"), ("b", "a", "a[0].mT @ g[0]"))
+    ],
+    *[
+        Mutant(
+            f"matmul.vector-batch-lost-{x}",
+            first_of(x, f"    if {x}.ndim == 1 and {y}.ndim == 3:\n        return {code}"),
+            Text(
+                f"A vector {x} beside a batch gets the gradient of the first member only.",
+                f"{x} 是与一个批次相乘的向量时，只收到了第一个成员的梯度。",
+            ),
+            Text(
+                "All members of the batch share the vector, so what they pass back adds up.",
+                "批次的所有成员共用这个向量，各自传回的贡献要相加。",
+            ),
+        )
+        for x, y, code in (("a", "b", "g[0] @ b[0].mT"), ("b", "a", "a[0].mT @ g[0]"))
+    ],
 ]
