@@ -129,7 +129,7 @@ def gradient_x(g, x, gamma, *, eps):
 """,
         Text(
             "The two terms of ∂L/∂x are sums in place of means, so they are n times too large.",
-            "∂L/∂x 的两项用了和而不是平均，因此大了 n 倍。",
+            "∂L/∂x 的两项用了和而不是平均，因此是正确值的 n 倍。",
         ),
         Text(
             "Each x has a share of 1 / n in the mean and in the variance.",
@@ -227,7 +227,7 @@ def gradient_x(g, x, gamma, *, eps):
 """,
         Text(
             "The term of the variance is twice too large in ∂L/∂x: the ½ of the root is missing.",
-            "∂L/∂x 中方差那一项大了一倍：漏了开方带来的 ½。",
+            "∂L/∂x 中方差那一项是正确值的 2 倍：漏了开方带来的 ½。",
         ),
         Text(
             "Differentiate σ = √v with v the mean of squares: which two constants meet?",
@@ -483,7 +483,7 @@ def gradient_beta(g):
         Text(
             "∂L/∂γ and ∂L/∂β are averaged over the rows, so they are N times too small: what "
             "was broadcast is summed.",
-            "∂L/∂γ 和 ∂L/∂β 对各行取了平均，因此小了 N 倍：前向时广播的，反向时要求和。",
+            "∂L/∂γ 和 ∂L/∂β 对各行取了平均，因此只有正确值的 1/N：前向时广播的，反向时要求和。",
         ),
         Text(
             "All rows use the same γ and β; do their contributions add up, or average?",
@@ -1031,7 +1031,7 @@ def gradient_gamma(g, x, *, eps):
         Text(
             "∂L/∂γ is averaged over the rows, so it is N times too small: what was broadcast "
             "is summed.",
-            "∂L/∂γ 对各行取了平均，因此小了 N 倍：前向时广播的，反向时要求和。",
+            "∂L/∂γ 对各行取了平均，因此只有正确值的 1/N：前向时广播的，反向时要求和。",
         ),
         Text(
             "All rows use the same γ; do their contributions add up, or average?",
@@ -1047,7 +1047,7 @@ def gradient_beta(g):
         Text(
             "∂L/∂β is averaged over the rows, so it is N times too small: what was broadcast "
             "is summed.",
-            "∂L/∂β 对各行取了平均，因此小了 N 倍：前向时广播的，反向时要求和。",
+            "∂L/∂β 对各行取了平均，因此只有正确值的 1/N：前向时广播的，反向时要求和。",
         ),
         Text(
             "All rows use the same β; do their contributions add up, or average?",
@@ -1116,7 +1116,7 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
 """,
         Text(
             "The squares are summed and not averaged: σ is √n times too large.",
-            "平方只求了和，没有取平均：σ 大了 √n 倍。",
+            "平方只求了和，没有取平均：σ 是正确值的 √n 倍。",
         ),
         Text(
             "What stands in front of the sum in the variance?",
