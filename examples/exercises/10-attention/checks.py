@@ -48,7 +48,7 @@ def op_of(module):
 
 
 def scores(module, rng):
-    """The scaled scores of all calls."""
+    """The scaled scores of all calls, and the inputs after them."""
     found = {}
     for key, (query, keys, _), options in calls(rng):
         note_one(
@@ -57,7 +57,19 @@ def scores(module, rng):
             module,
             lambda q=query, k=keys, o=options: module.scaled_scores(q, k, **o),
         )
+        found |= {f"{key}: query": query, f"{key}: key": keys}
     return found
+
+
+def judge_scores(observed, right):
+    """S, and then that query and key are as they were."""
+    bad = as_the_reference(observed, {key: x for key, x in right.items() if key.endswith(": S")})
+    bad = bad or as_the_reference(observed, right)
+    call, _, name = bad.key.rpartition(": ") if bad else ("", "", "")
+    if name not in ("query", "key"):
+        return bad
+    en = f"{call}: scaled_scores changes {name} in place: write a new array"
+    return Failure(bad.key, Text(en, f"{call}：scaled_scores 就地修改了 {name}：请写到新数组里"))
 
 
 def values(module, rng):
@@ -243,7 +255,9 @@ EXERCISE = Exercise(
     title=Text("Scaled dot-product attention", "缩放点积注意力"),
     checks=[
         of_op["signature"],
-        Check("scores", Text("the scaled scores are right", "缩放后的分数正确"), scores),
+        Check(
+            "scores", Text("the scaled scores are right", "缩放后的分数正确"), scores, judge_scores
+        ),
         Check("values", Text("the outputs are right", "输出正确"), values),
         Check(
             "at scores",
