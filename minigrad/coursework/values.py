@@ -224,4 +224,4 @@ def _first_difference(value: Array, right: Array) -> Text | None:
 
 
 def _number(x: Any) -> str:
-    return "NaN" if np.isnan(x) else f"{x:.10g}"
+    return "NaN" if np.isnan(x) else f"{x + 0.0:.10g}"  # never -0

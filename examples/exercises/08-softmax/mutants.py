@@ -103,7 +103,7 @@ def softmax_gradient(g, out, *, axis):
 """,
         Text(
             "The inner term is the mean of g ⊙ p in place of the sum, so it is n times too small.",
-            "内层那一项取了 g ⊙ p 的平均而不是和，因此小了 n 倍。",
+            "内层那一项取了 g ⊙ p 的平均而不是和，因此只有正确值的 1/n。",
         ),
         Text(
             "The weights p already sum to 1; is there anything left to divide by?",

@@ -15,7 +15,7 @@ def cross_entropy_gradient(g, logits, targets, *, ignore_index, reduction):
         Text(
             'Your ∂L/∂logits is exactly N times too large for "mean": the division by the number '
             "of targets that count is missing in backward.",
-            '"mean" 时你的 ∂L/∂logits 恰好大了 N 倍：反向时漏了除以参与计算的目标数。',
+            '"mean" 时你的 ∂L/∂logits 恰好是正确值的 N 倍：反向时漏了除以参与计算的目标数。',
         ),
         Text(
             "By how much does the mean of N losses move if one of them moves by 1?",
@@ -52,7 +52,7 @@ def cross_entropy_gradient(g, logits, targets, *, ignore_index, reduction):
         Text(
             "The gradient of the mean is divided by targets times classes, so it is C times too "
             "small.",
-            "平均损失的梯度除以了目标数与类别数之积，因此小了 C 倍。",
+            "平均损失的梯度除以了目标数与类别数之积，因此只有正确值的 1/C。",
         ),
         Text(
             "A row has one loss, not one for each class.",

@@ -21,22 +21,23 @@ def arrays(rng, n_query, n_key, d_k, d_v, batch=()):
 
 
 def cases(rng):
-    """Different prime sides; a square, where a forgotten transpose runs; a scale; heads."""
+    """Different sides; a square, where a forgotten transpose runs; scales, 0 too; batch axes."""
     return [
         arrays(rng, 3, 5, 2, 7),
-        arrays(rng, 4, 4, 4, 4),
+        (*arrays(rng, 4, 4, 4, 4), {"scale": None}),
         (*arrays(rng, 5, 2, 7, 3), {"scale": 0.7}),
-        arrays(rng, 5, 3, 7, 2, (2,)),
+        (*arrays(rng, 5, 3, 7, 4, (2,)), {"scale": 1.3}),
+        (*arrays(rng, 5, 4, 7, 6, (2, 3)), {"scale": None}),
+        (*arrays(rng, 3, 2, 5, 4), {"scale": 0.0}),
     ]
 
 
 def calls(rng):
-    """The cases again, each with its name, its options and its scale as a number."""
+    """The cases again, each with its name and its options."""
     for number, case in enumerate(cases(rng), 1):
-        options = case[3] if len(case) > 3 else {"scale": None}
+        options = case[3] if len(case) > 3 else {}
         told = ", ".join(str(x.shape) for x in case[:3])
-        if options["scale"] is not None:
-            told += f", scale={options['scale']}"
+        told += "".join(f", {name}={value}" for name, value in options.items())
         yield f"[{number}] attention({told})", case[:3], options
 
 
@@ -47,7 +48,7 @@ def op_of(module):
 
 
 def scores(module, rng):
-    """The scaled scores of all calls."""
+    """The scaled scores of all calls, and the inputs after them."""
     found = {}
     for key, (query, keys, _), options in calls(rng):
         note_one(
@@ -56,7 +57,19 @@ def scores(module, rng):
             module,
             lambda q=query, k=keys, o=options: module.scaled_scores(q, k, **o),
         )
+        found |= {f"{key}: query": query, f"{key}: key": keys}
     return found
+
+
+def judge_scores(observed, right):
+    """S, and then that query and key are as they were."""
+    bad = as_the_reference(observed, {key: x for key, x in right.items() if key.endswith(": S")})
+    bad = bad or as_the_reference(observed, right)
+    call, _, name = bad.key.rpartition(": ") if bad else ("", "", "")
+    if name not in ("query", "key"):
+        return bad
+    en = f"{call}: scaled_scores changes {name} in place: write a new array"
+    return Failure(bad.key, Text(en, f"{call}：scaled_scores 就地修改了 {name}：请写到新数组里"))
 
 
 def values(module, rng):
@@ -72,7 +85,8 @@ def values(module, rng):
 def context(found, key, inputs, options):
     """Numbers that can be forgotten."""
     query, keys, value = inputs
-    scale = options["scale"] or query.shape[-1] ** -0.5
+    scale = options.get("scale")
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
     sizes = {
         "d_k": query.shape[-1],
         "d_v": value.shape[-1],
@@ -90,7 +104,7 @@ def at_scores(module, rng):
         g = rng.normal(size=(*inputs[0].shape[:-1], inputs[2].shape[-1]))
 
         def call(g, inputs=inputs, options=options):
-            return module.scaled_scores_gradient(g, *inputs, **options)
+            return module.scaled_scores_gradient(g, *inputs, scale=options.get("scale"))
 
         note_one(found, key, module, lambda g=g, call=call: call(g))
         h = rng.normal(size=g.shape)
@@ -153,7 +167,12 @@ def properties(module, rng):
 
 def judge_properties(observed, right):
     """Reference-free."""
-    for key, value in observed.items():
+    for key, wanted in right.items():
+        value = observed.get(key)
+        if getattr(value, "shape", None) != wanted.shape or value.dtype.kind != "f":
+            return as_the_reference(observed, {key: wanted})
+    for key in right:
+        value = observed[key]
         if "key[order], value[order]" in key:
             other = key.replace("key[order], value[order]", "key, value") + "[order]"
             if not np.allclose(value, observed[other], rtol=1e-7, atol=1e-9):
@@ -173,10 +192,10 @@ WITH, WITHOUT = "scale = 1/√d_k", "scale = 1"
 
 
 def lesson(module, rng):
-    """256 wide queries and keys, with the scale and without it."""
+    """100 queries of width 256, with 8 keys each, with the scale and without it."""
     found = {}
-    query, key = rng.normal(size=(150, 1, 256)), rng.normal(size=(150, 8, 256))
-    value, g = rng.normal(size=(150, 8, 16)), rng.normal(size=(150, 1, 16))
+    query, key = rng.normal(size=(100, 1, 256)), rng.normal(size=(100, 8, 256))
+    value, g = rng.normal(size=(100, 8, 16)), rng.normal(size=(100, 1, 16))
     for name, scale in ((WITH, None), (WITHOUT, 1.0)):
         at_s = module.scaled_scores_gradient(g, query, key, value, scale=scale)
         leaves = [Tensor(x, requires_grad=True) for x in (query, key, value)]
@@ -190,7 +209,7 @@ def lesson(module, rng):
 
 def judge_lesson(observed, right):
     """Reference-free: spreads of 1 and √256 = 16; a typical row that dies, a mean that grows."""
-    seen = {key: float(value) for key, value in observed.items()}
+    seen = {key: float(observed[key]) for key in right}
     for name, wanted in ((WITH, 1.0), (WITHOUT, 16.0)):
         spread = seen[f"{name}: std(S)"]
         if not 0.8 * wanted < spread < 1.25 * wanted:
@@ -230,13 +249,15 @@ def worked(solution, language):
     return "\n".join([*lines, end.of(language)])
 
 
-of_op = {check.name: check for check in op_checks("attention", RULES, cases)}
+of_op = {c.name: c for c in op_checks("attention", RULES, lambda rng: cases(rng)[:4])}
 
 EXERCISE = Exercise(
     title=Text("Scaled dot-product attention", "缩放点积注意力"),
     checks=[
         of_op["signature"],
-        Check("scores", Text("the scaled scores are right", "缩放后的分数正确"), scores),
+        Check(
+            "scores", Text("the scaled scores are right", "缩放后的分数正确"), scores, judge_scores
+        ),
         Check("values", Text("the outputs are right", "输出正确"), values),
         Check(
             "at scores",

@@ -14,7 +14,7 @@ def softmax_gradient(g, weights):
 def scaled_scores(query, key, scale=None):
     """S, of shape (..., L, S): dot products of queries and keys, times the scale.
 
-    query (..., L, d_k), key (..., S, d_k). scale: a number; None means 1/√d_k.
+    query (..., L, d_k), key (..., S, d_k). scale: a number, also 0; None means 1/√d_k.
     """
     raise NotImplementedError
 

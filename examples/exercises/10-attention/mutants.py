@@ -112,6 +112,52 @@ def factor_of(query, scale):
         ),
     ),
     Mutant(
+        "attention.scale-zero",
+        """
+def factor_of(query, scale):
+    return scale or query.shape[-1] ** -0.5
+""",
+        Text(
+            "A scale of 0 becomes 1/√d_k: `scale or …` and `if scale` take 0 for False, as they "
+            "do None.",
+            "scale 为 0 时你仍用了 1/√d_k：`scale or …` 和 `if scale` 会把 0 当作 False，"
+            "与 None 一样。",
+        ),
+        Text("How do you ask whether scale is None?", "怎样判断 scale 是不是 None？"),
+    ),
+    Mutant(
+        "attention.scale-d_k-always",
+        """
+def factor_of(query, scale):
+    return 1 / query.shape[-1]
+""",
+        Text(
+            "You always divide by d_k. The spread of a dot product is √d_k, and where a scale is "
+            "given, it is the factor.",
+            "你总是除以 d_k。点积的标准差是 √d_k；而给定 scale 时，因子就是 scale。",
+        ),
+        Text(
+            "By what must q·k be divided to have spread 1, and what is the argument scale for?",
+            "q·k 除以什么，标准差才为 1？参数 scale 又是做什么用的？",
+        ),
+    ),
+    Mutant(
+        "attention.scale-queries-always",
+        """
+def factor_of(query, scale):
+    return query.shape[-2] ** -0.5
+""",
+        Text(
+            "You always divide by √L, the square root of the number of queries. It is the width "
+            "d_k that counts, and where a scale is given, it is the factor.",
+            "你总是除以 √L，L 是查询的个数。起作用的是宽度 d_k；而给定 scale 时，因子就是 scale。",
+        ),
+        Text(
+            "Which axis of query is summed in QKᵀ, and what is the argument scale for?",
+            "QKᵀ 对 query 的哪个轴求和？参数 scale 又是做什么用的？",
+        ),
+    ),
+    Mutant(
         "attention.keys-not-transposed",
         """
 def scaled_scores(query, key, scale=None):
@@ -196,6 +242,31 @@ def attention(query, key, value, scale=None):
             "Count the scales between QKᵀ and the softmax.",
             "数一数 QKᵀ 与 softmax 之间缩放了几次。",
         ),
+    ),
+    Mutant(
+        "attention.scale-not-in-attention",
+        """
+def attention(query, key, value, scale=None):
+    return softmax(query @ key.mT) @ value
+""",
+        Text(
+            "attention takes the scores without any scale, though scaled_scores has it.",
+            "attention 用的是完全没有缩放的分数，尽管 scaled_scores 里有缩放。",
+        ),
+        Text("What is S in P = softmax(S)?", "P = softmax(S) 中的 S 是什么？"),
+    ),
+    Mutant(
+        "attention.scale-not-handed-to-scores",
+        """
+def attention(query, key, value, scale=None):
+    return softmax(scaled_scores(query, key)) @ value
+""",
+        Text(
+            "Where a scale is given, attention still takes the scores with 1/√d_k: it does not "
+            "hand scale on.",
+            "给定 scale 时，attention 用的仍是 1/√d_k 时的分数：没有把 scale 传下去。",
+        ),
+        Text("Which arguments does scaled_scores take?", "scaled_scores 有哪些参数？"),
     ),
     Mutant(
         "attention.no-softmax",
@@ -346,8 +417,8 @@ def query_gradient(g, query, key, value, *, scale):
     return scaled_scores_gradient(g, query, key, value, scale=scale) @ key
 """,
         Text(
-            "Your ∂L/∂Q is exactly √d_k too large (1/scale): the scale is missing in its rule.",
-            "你的 ∂L/∂Q 恰好大了 √d_k 倍（1/scale）：它的规则里漏了缩放。",
+            "Your ∂L/∂Q is the right one times √d_k (1/scale): the scale is missing in its rule.",
+            "你的 ∂L/∂Q 恰好是正确值的 √d_k 倍（1/scale）：它的规则里漏了缩放。",
         ),
         Text(
             "S is a constant times QKᵀ. What becomes of the constant when you differentiate?",
@@ -361,8 +432,8 @@ def key_gradient(g, query, key, value, *, scale):
     return scaled_scores_gradient(g, query, key, value, scale=scale).mT @ query
 """,
         Text(
-            "Your ∂L/∂K is exactly √d_k too large (1/scale): the scale is missing in its rule.",
-            "你的 ∂L/∂K 恰好大了 √d_k 倍（1/scale）：它的规则里漏了缩放。",
+            "Your ∂L/∂K is the right one times √d_k (1/scale): the scale is missing in its rule.",
+            "你的 ∂L/∂K 恰好是正确值的 √d_k 倍（1/scale）：它的规则里漏了缩放。",
         ),
         Text(
             "S is a constant times QKᵀ. What becomes of the constant when you differentiate?",
@@ -380,9 +451,9 @@ def key_gradient(g, query, key, value, *, scale):
     return scaled_scores_gradient(g, query, key, value, scale=scale).mT @ query
 """,
         Text(
-            "Your ∂L/∂Q and ∂L/∂K are exactly √d_k too large (1/scale): the scale is missing in "
+            "Your ∂L/∂Q and ∂L/∂K are the right ones times √d_k (1/scale): the scale is missing in "
             "backward.",
-            "你的 ∂L/∂Q 与 ∂L/∂K 恰好大了 √d_k 倍（1/scale）：反向中漏了缩放。",
+            "你的 ∂L/∂Q 与 ∂L/∂K 恰好是正确值的 √d_k 倍（1/scale）：反向中漏了缩放。",
         ),
         Text(
             "S is a constant times QKᵀ. What becomes of the constant when you differentiate?",
@@ -402,9 +473,9 @@ def key_gradient(g, query, key, value, *, scale):
     return scaled_scores_gradient(g, query, key, value, scale=scale).mT @ query * factor
 """,
         Text(
-            "Backward divides by d_k where forward divides by √d_k: ∂L/∂Q and ∂L/∂K are too small "
-            "by √d_k.",
-            "前向除以 √d_k，反向却除以 d_k：∂L/∂Q 与 ∂L/∂K 小了 √d_k 倍。",
+            "Backward divides by d_k where forward divides by √d_k: ∂L/∂Q and ∂L/∂K are 1/√d_k "
+            "of what they should be.",
+            "前向除以 √d_k，反向却除以 d_k：∂L/∂Q 与 ∂L/∂K 只有正确值的 1/√d_k。",
         ),
         Text("It is the same factor, on both ways.", "来回两个方向是同一个因子。"),
     ),
@@ -867,5 +938,46 @@ def query_gradient(g, query, key, value, *, scale):
             "Which weights did forward use?",
             "前向用的是哪种缩放下的权重？",
         ),
+    ),
+    Mutant(
+        "attention.scale-not-handed-on-by-key",
+        """
+def key_gradient(g, query, key, value, *, scale):
+    at_scores = scaled_scores_gradient(g, query, key, value, scale=None)
+    return at_scores.mT @ query * factor_of(query, scale)
+""",
+        Text(
+            "Where a scale is given, your ∂L/∂K takes ∂L/∂S of the attention with 1/√d_k: scale "
+            "is not handed on.",
+            "给定 scale 时，你的 ∂L/∂K 用的仍是 1/√d_k 时的 ∂L/∂S：没有把 scale 传下去。",
+        ),
+        Text("Which weights did forward use?", "前向用的是哪种缩放下的权重？"),
+    ),
+    Mutant(
+        "attention.scale-not-handed-on-by-value",
+        """
+def value_gradient(g, query, key, *, scale):
+    return softmax(scaled_scores(query, key)).mT @ g
+""",
+        Text(
+            "Where a scale is given, your ∂L/∂V takes the weights of the attention with 1/√d_k: "
+            "scale is not handed on.",
+            "给定 scale 时，你的 ∂L/∂V 用的仍是 1/√d_k 时的权重：没有把 scale 传下去。",
+        ),
+        Text("Which weights did forward use?", "前向用的是哪种缩放下的权重？"),
+    ),
+    Mutant(
+        "attention.scale-not-handed-on-to-weights",
+        """
+def scaled_scores_gradient(g, query, key, value, *, scale):
+    weights = softmax(scaled_scores(query, key))
+    return softmax_gradient(g @ value.mT, weights)
+""",
+        Text(
+            "Where a scale is given, your ∂L/∂S takes the weights of the attention with 1/√d_k: "
+            "scale is not handed on.",
+            "给定 scale 时，你的 ∂L/∂S 用的仍是 1/√d_k 时的权重：没有把 scale 传下去。",
+        ),
+        Text("Which weights did forward use?", "前向用的是哪种缩放下的权重？"),
     ),
 ]

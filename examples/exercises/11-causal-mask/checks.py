@@ -8,12 +8,20 @@ from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference
 SIZES = [(3, 5), (4, 4), (5, 3), (1, 3), (2, 1)]
 
 
-def attend(module, scores, value, mask):
-    """The output and the weights, as tensors."""
+def returned(module, scores, value, mask):
+    """The output and the weights, as they come."""
     made = module.masked_attention(scores, value, mask)
-    if not isinstance(made, (tuple, list)) or len(made) != 2:
-        raise TypeError("masked_attention → (out, weights)")
+    if not isinstance(made, (tuple, list)):
+        raise TypeError(f"masked_attention → (out, weights), and not {type(made).__name__}")
+    if len(made) != 2:
+        raise TypeError(f"masked_attention → (out, weights), and not {len(made)} results")
     return made
+
+
+def attend(module, scores, value, mask):
+    """The same as tensors: an array has values too, and only the gradients tell it apart."""
+    made = returned(module, scores, value, mask)
+    return [Tensor(x) if isinstance(x, np.ndarray) else x for x in made]
 
 
 def masks(module, rng):
@@ -118,7 +126,7 @@ def judge_dependency(observed, right):
 
 
 def cases(rng):
-    """Scores, values and masks: causal, any mask, heads, scores that are very large or small."""
+    """Scores, values and masks: causal, any mask, batch axes, very large or small scores."""
     free = rng.random((3, 5)) < 0.5
     free[:, 2] = True
     made = [
@@ -138,8 +146,14 @@ def cases(rng):
         (
             "(2, 3, 5), causal_mask(3, 5)",
             rng.normal(size=(2, 3, 5)),
-            rng.normal(size=(2, 5, 2)),
+            rng.normal(size=(2, 5, 4)),
             np.tri(3, 5, dtype=bool),
+        ),
+        (
+            "(2, 3, 4, 5), causal_mask(4, 5)",
+            rng.normal(size=(2, 3, 4, 5)),
+            rng.normal(size=(2, 3, 5, 7)),
+            np.tri(4, 5, dtype=bool),
         ),
     ]
     scores, mask = rng.normal(size=(3, 5)), np.tri(3, 5, dtype=bool)
@@ -164,7 +178,7 @@ def values(module, rng):
 
 
 def gradients_of(module, rng, made):
-    """∂L/∂scores and ∂L/∂value of cases."""
+    """∂L/∂scores and ∂L/∂value of cases, and the gradient that comes through the weights."""
     found = {}
     for name, scores, value, mask in made:
         shape = (*scores.shape[:-1], value.shape[-1])
@@ -172,8 +186,13 @@ def gradients_of(module, rng, made):
 
         def call(g, scores=scores, value=value, mask=mask):
             leaves = [Tensor(x, requires_grad=True) for x in (scores, value)]
-            out = attend(module, *leaves, mask)[0]
+            out = returned(module, *leaves, mask)[0]
             return grad(out, leaves, g, allow_unused=True)
+
+        def through_weights(g, scores=scores, value=value, mask=mask):
+            leaf = Tensor(scores, requires_grad=True)
+            weights = returned(module, leaf, Tensor(value), mask)[1]
+            return grad(weights, [leaf], g, allow_unused=True)
 
         keys = [f"{name}: ∂L/∂scores", f"{name}: ∂L/∂value"]
         attempt(found, keys, module, lambda g=g, call=call: call(g))
@@ -181,7 +200,10 @@ def gradients_of(module, rng, made):
         attempt(found, [f"#other {key}" for key in keys], module, lambda h=h, call=call: call(h))
         for key in keys:
             found[f"#constants {key}"] = {"S": scores.shape[-1], "L": scores.shape[-2]}
-        found[f"#masked {keys[0]}"] = ~mask
+        key = f"{name}: ∂(Σ h ⊙ weights)/∂scores"
+        h = rng.normal(size=scores.shape)
+        attempt(found, [key], module, lambda h=h, call=through_weights: call(h))
+        found[f"#masked {keys[0]}"] = found[f"#masked {key}"] = ~mask
     return found
 
 
@@ -193,7 +215,7 @@ def gradients(module, rng):
 def judge_gradients(observed, right):
     """No NaN, 0 where the mask is False, and elsewhere as the reference gives it."""
     for key in [key.removeprefix("#masked ") for key in right if key.startswith("#masked ")]:
-        value, masked = observed[key], right[f"#masked {key}"]
+        value, masked = observed.get(key), right[f"#masked {key}"]
         if isinstance(value, np.ndarray) and value.shape == right[key].shape:
             if not np.isfinite(value).all():
                 return Failure(key, Text(f"{key} has NaN or ∞ in it", f"{key} 中有 NaN 或 ∞"))
@@ -210,6 +232,10 @@ def nothing(module, rng):
         mask = np.tri(n_query, n_key, -1, dtype=bool)
         scores, value = rng.normal(size=(n_query, n_key)), rng.normal(size=(n_key, 2))
         made.append((f"L = {n_query}, S = {n_key}, mask[0] = False", scores, value, mask))
+    mask = np.tri(4, 5, dtype=bool)
+    mask[2] = False
+    scores, value = rng.normal(size=(2, 3, 4, 5)), rng.normal(size=(2, 3, 5, 7))
+    made.append(("(2, 3, 4, 5), mask[2] = False", scores, value, mask))
     found = gradients_of(module, rng, made)
     for name, scores, value, mask in made:
         keys = [f"{name}: out", f"{name}: weights"]

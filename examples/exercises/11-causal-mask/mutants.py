@@ -612,4 +612,48 @@ def masked_attention(scores, value, mask):
             "scores 从哪里开始不再是张量？",
         ),
     ),
+    Mutant(
+        "mask.results-as-arrays",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf))
+    return (weights @ value).numpy(), weights.numpy()
+""",
+        Text(
+            "The output and the weights are arrays and no tensors: what led to them is not "
+            "recorded, so there are no gradients.",
+            "输出和权重是数组而不是张量：它们是怎样算出来的没有记录，所以没有梯度。",
+        ),
+        Text(
+            "Where does the first array come into your computation?",
+            "你的计算从哪里开始用了数组？",
+        ),
+    ),
+    Mutant(
+        "mask.output-as-array",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf))
+    return (weights @ value).numpy(), weights
+""",
+        Text(
+            "The output is an array and no tensor: what led to it is not recorded, so it has no "
+            "gradients.",
+            "输出是数组而不是张量：它是怎样算出来的没有记录，所以没有梯度。",
+        ),
+        Text("What does the table on the page say is returned?", "页面的表格里，返回的是什么？"),
+    ),
+    Mutant(
+        "mask.weights-as-array",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf))
+    return weights @ value, weights.numpy()
+""",
+        Text(
+            "The weights come back as an array and no tensor, so no gradient passes through them.",
+            "返回的权重是数组而不是张量，所以梯度无法穿过它们。",
+        ),
+        Text("What does the table on the page say is returned?", "页面的表格里，返回的是什么？"),
+    ),
 ]

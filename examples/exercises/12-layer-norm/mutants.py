@@ -130,7 +130,7 @@ def gradient_x(g, x, gamma, *, eps):
         Text(
             "Beside h, the two other terms of ∂L/∂x are n times too large, as they are with sums "
             "in place of means.",
-            "∂L/∂x 中另外两项相对于 h 大了 n 倍，用和代替平均就会这样。",
+            "与 h 相比，∂L/∂x 中另外两项是应有大小的 n 倍，用和代替平均就会这样。",
         ),
         Text(
             "Each x has a share of 1 / n in the mean and in the variance.",
@@ -229,7 +229,7 @@ def gradient_x(g, x, gamma, *, eps):
         Text(
             "Beside the other terms of ∂L/∂x, that of the variance is twice as large as it must "
             "be.",
-            "∂L/∂x 中方差那一项相对于其余各项大了一倍。",
+            "与其余各项相比，∂L/∂x 中方差那一项是应有大小的 2 倍。",
         ),
         Text(
             "Differentiate σ = √v with v the mean of squares: which two constants meet?",
@@ -484,7 +484,7 @@ def gradient_beta(g):
         Text(
             "∂L/∂γ and ∂L/∂β are averaged over the rows, so they are N times too small: what "
             "was broadcast is summed.",
-            "∂L/∂γ 和 ∂L/∂β 对各行取了平均，因此小了 N 倍：前向时广播的，反向时要求和。",
+            "∂L/∂γ 和 ∂L/∂β 对各行取了平均，因此只有正确值的 1/N：前向时广播的，反向时要求和。",
         ),
         Text(
             "All rows use the same γ and β; do their contributions add up, or average?",
@@ -1032,7 +1032,7 @@ def gradient_gamma(g, x, *, eps):
         Text(
             "∂L/∂γ is averaged over the rows, so it is N times too small: what was broadcast "
             "is summed.",
-            "∂L/∂γ 对各行取了平均，因此小了 N 倍：前向时广播的，反向时要求和。",
+            "∂L/∂γ 对各行取了平均，因此只有正确值的 1/N：前向时广播的，反向时要求和。",
         ),
         Text(
             "All rows use the same γ; do their contributions add up, or average?",
@@ -1048,7 +1048,7 @@ def gradient_beta(g):
         Text(
             "∂L/∂β is averaged over the rows, so it is N times too small: what was broadcast "
             "is summed.",
-            "∂L/∂β 对各行取了平均，因此小了 N 倍：前向时广播的，反向时要求和。",
+            "∂L/∂β 对各行取了平均，因此只有正确值的 1/N：前向时广播的，反向时要求和。",
         ),
         Text(
             "All rows use the same β; do their contributions add up, or average?",
@@ -1117,7 +1117,7 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
 """,
         Text(
             "The squares are summed and not averaged: σ is √n times too large.",
-            "平方只求了和，没有取平均：σ 大了 √n 倍。",
+            "平方只求了和，没有取平均：σ 是正确值的 √n 倍。",
         ),
         Text(
             "What stands in front of the sum in the variance?",

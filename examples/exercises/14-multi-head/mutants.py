@@ -622,6 +622,20 @@ def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
         ),
     ),
     Mutant(
+        "heads.scale-first-axis",
+        """
+def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
+    query, key, value = (split_heads(x @ W, n_heads) for W in (W_Q, W_K, W_V))
+    return merge_heads(attention(query, key, value, query.shape[0] ** -0.5)) @ W_O
+""",
+        Text(
+            "You take d_k from the first axis of the split query, that of the heads or of a batch; "
+            "the width is the last axis.",
+            "你从拆分后 query 的第一个轴取 d_k，那是头或批次的轴；宽度在最后一个轴。",
+        ),
+        Text("Count axes from the end: −1 is the width.", "从后往前数轴：−1 是宽度。"),
+    ),
+    Mutant(
         "heads.not-merged",
         """
 def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):

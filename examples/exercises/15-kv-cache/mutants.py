@@ -417,7 +417,7 @@ class KVCache(KVCache):
 """,
         Text(
             "Your mask is made of numbers, and not of booleans.",
-            "你的掩码由数组成，而不是由布尔值组成。",
+            "你的掩码由数字组成，而不是由布尔值组成。",
         ),
         Text(
             "Which dtype answers a question with yes or no?",
