@@ -20,7 +20,7 @@ from rich.text import Text as Styled
 
 from minigrad.cli import Language, LanguageOption, fail, printable
 from minigrad.cli.notebooks import NotebookError, write_notebooks
-from minigrad.coursework.exercise import Exercise, all_exercises
+from minigrad.coursework.exercise import Exercise, folders_in, load
 from minigrad.coursework.grading import (
     ERROR,
     FAILED,
@@ -43,6 +43,7 @@ from minigrad.coursework.workbench import (
     read_progress,
     reset,
     shipped,
+    shipped_folder,
     start,
 )
 from minigrad.files import write_whole
@@ -356,19 +357,30 @@ def _verify(
 ) -> None:
     """For authors: the reference passes, the stub fails, each mistake fails under its own name."""
     try:
-        known = all_exercises(exercises_in) if exercises_in else shipped()
+        folder = exercises_in or shipped_folder()
+        known = [Exercise(Text("", ""), (), folder=place) for place in folders_in(folder)]
+        if not known:
+            fail(f"{folder} has no exercises: folders that are named 01-name, 02-name and so on")
         chosen = named(which, known)
-    except (WorkbenchError, ValueError) as error:
+    except WorkbenchError as error:
         fail(str(error))
-    bad = 0
+    bad = total = 0
     for exercise in chosen:
-        problems = verify(exercise)
+        twins = [e.name for e in known if e.number == exercise.number and e is not exercise]
+        problems = [f"{name} has the same number" for name in twins]
+        try:
+            read = load(exercise.folder)
+        except ValueError as error:
+            problems += str(error).splitlines()
+            count = "not read"
+        else:
+            problems += verify(read)
+            total += len(read.mutants)
+            count = f"{len(read.mutants)} mistakes"
         bad += bool(problems)
-        said = "WRONG" if problems else "ok"
-        typer.echo(f"{exercise.name}: {len(exercise.mutants)} mistakes, {said}")
+        typer.echo(f"{exercise.name}: {count}, {'WRONG' if problems else 'ok'}")
         for problem in problems:
             typer.echo(f"  {printable(problem)}")
-    total = sum(len(exercise.mutants) for exercise in chosen)
     typer.echo(
         f"{len(chosen) - bad} of {len(chosen)} exercises are right; {total} mistakes have names."
     )

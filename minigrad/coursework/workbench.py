@@ -29,19 +29,29 @@ class WorkbenchError(Exception):
         self.says = Text(en, zh)
 
 
-def shipped() -> list[Exercise]:
-    """The exercises that come with minigrad.
+def shipped_folder() -> Path:
+    """Where the exercises are that come with minigrad.
 
     Errors: `WorkbenchError` if they are missing, as in an installation that was cut down.
     """
     package = Path(minigrad.__file__).parent
     for folder in (package / "_examples" / "exercises", package.parent / "examples" / "exercises"):
         if folder.is_dir():
-            return all_exercises(folder)
+            return folder
     raise WorkbenchError(
         f"the exercises are missing from {package}; install minigrad-lab again",
         f"{package} 中缺少练习；请重新安装 minigrad-lab",
     )
+
+
+def shipped() -> list[Exercise]:
+    """The exercises that come with minigrad. Errors: `WorkbenchError` if one cannot be read."""
+    try:
+        return all_exercises(shipped_folder())
+    except ValueError as error:
+        raise WorkbenchError(
+            f"an exercise cannot be read: {error}", f"有练习无法读取：{error}"
+        ) from error
 
 
 def named(which: str, known: Sequence[Exercise]) -> list[Exercise]:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,7 +17,7 @@ from typer.testing import CliRunner, Result
 
 from minigrad.cli import app
 from minigrad.cli import exercises as command
-from minigrad.coursework import Exercise
+from minigrad.coursework import Exercise, verify
 from tests.coursework.helpers import SOLUTION, WRONG, written
 
 
@@ -190,8 +191,107 @@ def test_an_author_is_told_what_is_wrong_with_an_exercise(scale: Exercise) -> No
     mutants.write_text(mutants.read_text(encoding="utf-8").replace("return g / c", "return g * c"))
     wrong = run("verify", "--from", str(folder))
     assert wrong.exit_code == 1
-    assert "scale.divided is passed" in wrong.output
-    assert run("verify", "--from", str(folder / "solutions")).exit_code == 0
+    assert "scale.divided: seed 0: it is passed" in wrong.output
+
+
+@pytest.mark.parametrize("place", ["nowhere", "course", "course/exercises/solutions"])
+def test_an_author_is_told_where_there_are_no_exercises(
+    place: str, scale: Exercise, tmp_path: Path
+) -> None:
+    result = run("verify", "--from", str(tmp_path / place))
+    assert result.exit_code == 2
+    assert "has no exercises: folders that are named 01-name" in result.output
+
+
+BROKEN = {
+    "checks.py": [
+        ("EXERCISE =", "EXERCISE = (", "03-scale: checks.py: line 4: SyntaxError"),
+        (
+            "EXERCISE =",
+            "raise SystemExit\nEXERCISE =",
+            "03-scale: checks.py: line 4: it ends the program",
+        ),
+        ("EXERCISE", "OTHER", "03-scale: checks.py: EXERCISE is no Exercise but None"),
+        ("checks=op_checks(", "checks=[len] + op_checks(", "checks[0] is no Check but <built-in"),
+        ("seconds=3.0,", "seeds=0,", "EXERCISE has no checks, or no seeds to run them with"),
+        ("worked=lambda solution", "worked=lambda nothing", "the worked example: checks.py, line"),
+    ],
+    "mutants.py": [
+        ("MUTANTS = [", "1 / 0\nMUTANTS = [", "03-scale: mutants.py: line 4: ZeroDivisionError"),
+        ("MUTANTS = [", "MUTANTS = [3,", "03-scale: mutants.py: MUTANTS[0] is no Mutant but 3"),
+        ('Text("Multiply.", "相乘。")', '"x"', "MUTANTS[0]: its hint cannot be 'x'"),
+        ("return g / c", "return (", "scale.divided: its code, line 2: SyntaxError"),
+        ("return g / c", "pass\\nexit()", "scale.divided: its code, line 3: it ends the program"),
+    ],
+    "exercise.py": [
+        ("def scaled(", "def scaled", "the stub: exercise.py, line 2: SyntaxError"),
+        ("def scaled(", "raise SystemExit\ndef scaled(", "the stub: exercise.py, line 2: it ends"),
+    ],
+    "../solutions/03-scale.py": [
+        (
+            "import numpy",
+            "import nothing",
+            "the reference: 03-scale.py, line 2: ModuleNotFoundError",
+        ),
+        ("return x * c", "raise SystemExit", "the reference: seed 0: values: line 6: it ends the"),
+        ("return g * c", "return g * d", "the reference: seed 0: runs: [1] scaled((3, 5), 1.75)"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "says"), [(file, *rest) for file, all in BROKEN.items() for rest in all]
+)
+def test_an_authors_slip_is_a_line_and_no_traceback(
+    file: str, old: str, new: str, says: str, scale: Exercise, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "verify", partial(verify, seeds=(0,)))
+    place = scale.folder / file
+    text = place.read_text(encoding="utf-8")
+    assert old in text
+    place.write_text(text.replace(old, new), encoding="utf-8")
+    result = run("verify", "--from", str(scale.folder.parent))
+    assert result.exit_code == 1, result.output
+    assert isinstance(result.exception, SystemExit)
+    assert says in result.output
+    assert result.output.count("\n") == 3
+    assert "0 of 1 exercises are right" in result.output
+
+
+@pytest.mark.parametrize(
+    ("checks", "says"),
+    [
+        ("[]", "EXERCISE has no checks, or no seeds to run them with"),
+        ("[Check('a', Text('a', 'a'), lambda module, rng: [1])]", "a must observe values by name"),
+        ("[Check('a', Text('a', 'a'), lambda module, rng: 1 / 0)]", "a: ZeroDivisionError"),
+        ("[Check('a', 'b', 3)]", "checks[0]: its title cannot be 'b'"),
+    ],
+)
+def test_checks_that_cannot_be_run_are_said(checks: str, says: str, scale: Exercise) -> None:
+    (scale.folder / "checks.py").write_text(
+        "from minigrad.coursework import Check, Exercise, Text\n"
+        f"EXERCISE = Exercise(title=Text('Scale', '缩放'), checks={checks})\n",
+        encoding="utf-8",
+    )
+    (scale.folder / "README.md").unlink()
+    result = run("verify", "--from", str(scale.folder.parent))
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert says in result.output
+    assert ("its page README.md is missing" in result.output) == ("not read" not in result.output)
+
+
+def test_the_other_exercises_are_verified_all_the_same(
+    scale: Exercise, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "verify", lambda _: [])
+    written(tmp_path / "course", "03-other")
+    (scale.folder / "checks.py").unlink()
+    result = run("verify", "--from", str(scale.folder.parent))
+    assert result.exit_code == 1
+    assert "03-scale has the same number" in result.output
+    assert "checks.py missing" in result.output
+    assert "03-other: 2 mistakes, WRONG" in result.output
 
 
 def test_a_notebook_checks_what_the_command_checks(
