@@ -12,12 +12,16 @@ from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from minigrad.cli import app
+from minigrad.cli import Language, app
 from minigrad.cli import exercises as command
-from minigrad.coursework import Exercise, verify
+from minigrad.coursework import Exercise, Outcome, Text, Verdict, verify
+from minigrad.coursework.grading import FAILED
+from minigrad.coursework.reports import message_of
+from minigrad.coursework.values import difference
 from tests.coursework.helpers import SOLUTION, WRONG, written
 
 
@@ -53,7 +57,7 @@ def test_a_student_begins_is_told_the_mistake_gets_hints_and_solves_it(work: Pat
     assert "in place of" in hints[1]
     assert "Wrong: [1] scaled((3, 5), 1.75): ∂L/∂x; [2]" in hints[1]
     assert "What is the derivative of c x?" in hints[2]
-    assert "3 · 2 = 6.0" in hints[3]
+    assert "What is the derivative of c x?\n\n3 · 2 = 6.0" in hints[3]
     assert "not yet right" in run("list").output
     work.write_text(SOLUTION, encoding="utf-8")
     solved = run("check", "all")
@@ -72,6 +76,92 @@ def test_it_speaks_chinese(work: Path) -> None:
     assert not {"the", "is", "of"} & set(output.split())
     assert "有误：[1] scaled(" in run("hint", "3", "--level", "2", language="zh").output
     assert "c x 的导数是什么？" in run("hint", "3", "--level", "3", language="zh").output
+
+
+@pytest.mark.slow
+def test_a_file_that_changed_since_is_said_to_have_changed(work: Path) -> None:
+    work.write_text(WRONG, encoding="utf-8")
+    run("check", "3")
+    for _ in range(4):
+        run("hint", "3")
+    assert "changed" not in run("list").output + run("hint", "3").output
+    work.write_text(SOLUTION, encoding="utf-8")
+    assert "not yet right; changed since; check it again" in " ".join(run("list").output.split())
+    assert "还不对；有改动，请重新检查" in run("list", language="zh").output
+    for language, says in (("en", "Your file has changed since"), ("zh", "检查之后文件有改动")):
+        assert run("hint", "3", language=language).output.startswith(says)
+    run("check", "3")
+    assert "changed" not in run("list").output + run("hint", "3").output
+
+
+def failed(message: Text | None, printed: str = "") -> Verdict:
+    assert message is not None
+    outcome = Outcome("values", Text("values", "值"), FAILED, message)
+    title = Text("Scale", "缩放")
+    return Verdict("03-scale", title, FAILED, (outcome,), printed=printed)
+
+
+@pytest.mark.parametrize(
+    ("message", "known"),
+    [
+        (difference(None, 1.0), True),
+        (difference(np.ones(3, np.float16) / 3, np.ones(3) / 3), True),
+        (Text("line 2: ValueError: a\n  b", "第 2 行：ValueError: a\n  b"), True),
+        (Text("is there a loop without an end?", "是否有无限循环？"), True),
+        (difference(3.0, -1.0), False),
+        (difference(np.array([1.0, np.nan]), np.ones(2)), False),
+    ],
+)
+def test_the_third_hint_says_again_what_explains_itself(
+    message: Text, known: bool, scale: Exercise
+) -> None:
+    for language, unknown in (("en", "is none of those that are known"), ("zh", "不在已知的错误")):
+        third = command.hint_of(scale, failed(message), 3, language)
+        if known:
+            assert third == message.of(language)
+        else:
+            assert unknown in third
+
+
+def test_what_to_type_next_has_the_language_and_the_folder_that_were_given(
+    work: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.setenv(name, "en_GB.UTF-8")
+    begun = run("start", "new folder", language="zh").output
+    assert begun.endswith("cd 'new folder' && minigrad exercises check 3 --language zh\n")
+    begun = run("start", "new", language="en").output
+    assert begun.endswith("cd new && minigrad exercises check 3\n")
+    command.show(failed(difference(None, 1.0)), Language.ZH, Path("new folder"))
+    told = capsys.readouterr().out
+    assert "minigrad exercises hint 3 --dir 'new folder' --language zh\n" in told
+    hint = run("hint", "3", language="zh").output
+    assert hint.endswith("请先检查：minigrad exercises check 3 --language zh\n")
+
+
+def test_what_is_printed_is_cut_with_a_mark(capsys: pytest.CaptureFixture[str]) -> None:
+    for count in (8, 9):
+        printed = "".join(f"line {i}\n" for i in range(count))
+        command.show(failed(difference(None, 1.0), printed), Language.EN)
+        output = capsys.readouterr().out
+        assert "│ line 7\n" in output
+        assert "line 8" not in output
+        assert ("│ …\n" in output) == (count > 8)
+
+
+def test_a_folder_without_exercises_is_said_to_have_none(work: Path, tmp_path: Path) -> None:
+    for given, language in ((("list",), "en"), (("check", "all"), "zh")):
+        result = run(*given, "--dir", str(tmp_path / "empty"), language=language)
+        assert result.exit_code == 2
+        assert "minigrad exercises start DIR" in result.output
+        assert {"en": "there are no exercises in", "zh": "中没有练习"}[language] in result.output
+
+
+def test_the_engines_errors_have_chinese_labels_in_chinese() -> None:
+    said = "ValueError: no\n  got: 1\n  expected: 2"
+    verdict = failed(Text(said, said))
+    assert message_of(verdict, "zh") == "ValueError: no\n  实际：1\n  应为：2"
+    assert message_of(verdict) == said
 
 
 @pytest.mark.slow
@@ -155,7 +245,9 @@ def test_a_second_start_is_refused_and_forced(work: Path) -> None:
     assert refused.exit_code == 2
     assert "--force" in refused.output
     assert work.read_text(encoding="utf-8") == WRONG
-    assert run("start", ".", "--force").exit_code == 0
+    forced = run("start", ".", "--force")
+    assert forced.exit_code == 0
+    assert "What you wrote is kept as 03-scale/exercise.py." in forced.output
     assert "NotImplementedError" in work.read_text(encoding="utf-8")
 
 
