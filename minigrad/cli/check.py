@@ -193,16 +193,17 @@ def check(
     wrong = [(op, result) for op, result in pairs if op.example is not None and not result.ok]
     if draw is not None or step is not None:
         op, result = (wrong or [pair for pair in pairs if pair[1].ok] or pairs)[0]
-        title = f"{op}: {TEXTS[language].wrong}: {_mistake(result, language)}" if wrong else ""
-        _show(op, draw, step, language, title)
+        _show(op, draw, step, language, _title(op, result, language) if wrong else "")
     raise typer.Exit(1 if wrong else 0 if all(result.ok for result in results) else 2)
 
 
-def _mistake(result: CheckResult, language: Language) -> str:
-    """What is wrong with a primitive, in a sentence: the mistake by its name if it has one."""
+def _title(op: Primitive, result: CheckResult, language: Language) -> str:
+    """That a primitive is wrong, and how: the mistake by its name if it has one."""
     if result.diagnosis is not None:
-        return _in(language, result.diagnosis.sentence(language.value))
-    return _problem(result, language).splitlines()[0].rstrip(":：")
+        how = _in(language, result.diagnosis.sentence(language.value))
+    else:
+        how = _problem(result, language).splitlines()[0].rstrip(":：")
+    return ("：" if language is Language.ZH else ": ").join([str(op), TEXTS[language].wrong, how])
 
 
 def _problem(result: CheckResult, language: Language) -> str:
