@@ -421,10 +421,13 @@ def _verify(
         typer.echo(f"{exercise.name}: {count}, {'WRONG' if problems else 'ok'}")
         for problem in problems:
             typer.echo(f"  {printable(problem)}")
+    strays = {place.parent.name for place in folder.glob("*/checks.py")} - {e.name for e in known}
+    for name in sorted(strays):
+        typer.echo(f"{printable(name)}: not read, WRONG\n  its name must begin as in 01-name")
     typer.echo(
         f"{len(chosen) - bad} of {len(chosen)} exercises are right; {total} mistakes have names."
     )
-    raise typer.Exit(int(bad > 0))
+    raise typer.Exit(int(bad > 0 or bool(strays)))
 
 
 def _known(language: Language) -> list[Exercise]:

@@ -378,12 +378,14 @@ def test_the_other_exercises_are_verified_all_the_same(
 ) -> None:
     monkeypatch.setattr(command, "verify", lambda _: [])
     written(tmp_path / "course", "03-other")
+    written(tmp_path / "course", "cube")
     (scale.folder / "checks.py").unlink()
     result = run("verify", "--from", str(scale.folder.parent))
     assert result.exit_code == 1
     assert "03-scale has the same number" in result.output
     assert "checks.py missing" in result.output
     assert "03-other: 2 mistakes, WRONG" in result.output
+    assert "cube: not read, WRONG\n  its name must begin as in 01-name" in result.output
 
 
 def test_a_notebook_checks_what_the_command_checks(
