@@ -90,6 +90,8 @@ def test_the_exercise_can_be_handed_out_and_names_the_mistake(tmp_path: Path) ->
         folder / "exercise.py": STUB,
         folder / "checks.py": CHECKS,
         folder / "mutants.py": MUTANTS,
+        folder / "README.md": "# 17 The third power\n",
+        folder / "README.zh-CN.md": "# 17 三次方\n",
         folder.parent / "solutions" / "17-cube.py": SOLUTION,
     }
     for path, text in files.items():

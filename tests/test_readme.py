@@ -184,7 +184,7 @@ def test_the_check_ends_as_is_shown(language: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("language", READMES)
 def test_the_verdict_on_an_exercise_is_what_the_command_prints(
-    language: str, tmp_path: Path
+    language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (exercise,) = named("10", shipped())
     code = exercise.reference.read_text(encoding="utf-8")
@@ -193,8 +193,9 @@ def test_the_verdict_on_an_exercise_is_what_the_command_prints(
     answer = tmp_path / "10-attention" / "exercise.py"
     answer.parent.mkdir()
     answer.write_text(code.replace(right, "at_scores.mT @ query"), encoding="utf-8")
-    asked = ["exercises", "check", "10", "--dir", str(tmp_path), "--language", language]
-    result = CliRunner().invoke(app, asked)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LC_ALL", {"en": "en_GB.UTF-8", "zh": "zh_CN.UTF-8"}[language])
+    result = CliRunner().invoke(app, ["exercises", "check", "10"])
     commands_, verdict = shown(language, "bash")[2]
     assert "minigrad exercises check 10" in commands_
     assert result.output.strip() == verdict.strip()

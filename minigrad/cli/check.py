@@ -4,6 +4,7 @@ Checks all of minigrad's primitives, or those that a file of the user's own defi
 is decided in `minigrad.check`; here its results become a table, a summary and an exit status.
 """
 
+import re
 import runpy
 import sys
 import traceback
@@ -37,8 +38,11 @@ class Texts(NamedTuple):
     caption: str
     right: str
     wrong: str
+    unchecked: str
     none: str
     summary: str
+    skipped: str
+    example: str
 
 
 TEXTS = {
@@ -48,8 +52,12 @@ TEXTS = {
         caption="gradient, 2nd derivative: the largest relative error against differences",
         right="ok",
         wrong="WRONG",
+        unchecked="not checked",
         none="none",
         summary="{right} of {count} primitives are right.",
+        skipped="{count} could not be checked.",
+        example="It could not be checked: it has no example of a call. Add one to @primitive(…), "
+        "such as example=lambda rng: (rng.normal(size=(2, 3)),) for one input.",
     ),
     Language.ZH: Texts(
         checking="检查中",
@@ -57,10 +65,52 @@ TEXTS = {
         caption="梯度、二阶导数：与差分相比的最大相对误差",
         right="正确",
         wrong="有误",
+        unchecked="未检查",
         none="无",
         summary="{count} 个算子中有 {right} 个正确。",
+        skipped="{count} 个无法检查。",
+        example="无法检查：它没有调用示例。请在 @primitive(…) 中加上示例，只有一个输入时例如 "
+        "example=lambda rng: (rng.normal(size=(2, 3)),)。",
     ),
 }
+
+
+CALL = r", for (.*): gradcheck: failed"
+IN_CHINESE = {
+    r"its gradient is wrong" + CALL: r"调用 \1 的梯度有误：",
+    r"used twice, it is wrong" + CALL: r"调用 \1 的结果使用两次时，梯度有误：",
+    r"broadcast, it is wrong" + CALL: r"输入被广播时，调用 \1 的梯度有误：",
+    r"its second derivative is wrong" + CALL: r"调用 \1 的二阶导数有误：",
+    r"of one tensor, it is wrong" + CALL: r"各输入是同一个张量时，调用 \1 的梯度有误：",
+    r"of one tensor, its second derivative is wrong"
+    + CALL: r"各输入是同一个张量时，调用 \1 的二阶导数有误：",
+    r": gradient wrong in (\d+) of (\d+) entries": r"：\2 个元素中有 \1 个的梯度有误",
+    r": right; the largest error is at (its value|\[.*?\]): ": r"：正确；误差最大的是 \1：",
+    r"; the worst is (its value|\[.*?\]): ": r"；误差最大的是 \1：",
+    r"its value": "它的值",
+    r", only where an index names an entry more than once": "，都在下标重复出现之处",
+    r", all of them": "",
+    r", exactly those with index ([\d, ]+) on axis (\d+)": r"，恰为轴 \2 上下标为 \1 的那些",
+    r"([-+.\w]+) by backward, ([-+.\w]+) by differences, relative error ([-+.\w]+)": (
+        r"反向传播得 \1，差分得 \2，相对误差 \3"
+    ),
+    r"; kink here in (\d+) entries: not differentiable": r"；有 \1 个元素在折点上，不可微",
+    r"; (\d+) entries too noisy to judge within a thousandth": r"；有 \1 个元素的差分噪声过大",
+    r"no gradient reached input (\d+) \(numerical (.*)\)": r"没有梯度到达输入 \1（差分得 \2）",
+    r" ?\(as long as axis (\d+)\) ?": r"（轴 \1 的长度）",
+    r"\binput (\d+)": r"输入 \1",
+    r"nothing of its gradient stands out of the noise in its examples": "示例中的梯度都不超出噪声",
+    r"it has no example, so nothing of it can be checked": "它没有调用示例，无法检查",
+    r"its example has no floating-point input that a rule is for": "示例中没有带规则的浮点输入",
+    r"on tensors it returned something that is not recorded": "作用于张量时，返回值没有被记录",
+    r"its values on arrays and on tensors differ": "作用于数组与张量时，结果不同",
+    r"it changes its input": "它修改了输入",
+    r"its rule changes the upstream gradient": "规则修改了上游梯度",
+    r"its forward and its composed form differ": "前向与其复合形式的结果不同",
+    r"on float32 its result is (\S+)": r"输入为 float32 时，结果是 \1",
+    r"on float32 its gradient is (\S+) of shape (.*)": r"输入为 float32 时，梯度是 \1，形状 \2",
+}
+"""What the checks say, by its pattern. Errors of Python stay as they are."""
 
 
 WROTE = {Language.EN: "wrote {}, of {}", Language.ZH: "已写入 {}（{}）"}
@@ -129,7 +179,7 @@ def check(
 ) -> None:
     """Check every gradient rule, or those in a file of yours, by finite differences.
 
-    The exit status is 1 if a rule is wrong, and 2 if the file cannot be used.
+    The exit status is 1 if a rule is wrong, and 2 if something cannot be checked.
     """
     if file is None and (draw is not None or step is not None):
         fail("--draw and --step show a primitive of yours: give FILE.py")
@@ -138,14 +188,41 @@ def check(
     except BadFileError as error:
         fail(str(error))
     results = _run(ops, TEXTS[language])
-    _report(ops, results, TEXTS[language])
+    _report(ops, results, language)
+    pairs = list(zip(ops, results, strict=True))
+    wrong = [(op, result) for op, result in pairs if op.example is not None and not result.ok]
     if draw is not None or step is not None:
-        wrong = [op for op, result in zip(ops, results, strict=True) if not result.ok]
-        _show((wrong or ops)[0], draw, step, language)
-    raise typer.Exit(0 if all(result.ok for result in results) else 1)
+        op, result = (wrong or [pair for pair in pairs if pair[1].ok] or pairs)[0]
+        _show(op, draw, step, language, _title(op, result, language) if wrong else "")
+    raise typer.Exit(1 if wrong else 0 if all(result.ok for result in results) else 2)
 
 
-def _show(op: Primitive, drawing: Path | None, page: Path | None, language: Language) -> None:
+def _title(op: Primitive, result: CheckResult, language: Language) -> str:
+    """That a primitive is wrong, and how: the mistake by its name if it has one."""
+    if result.diagnosis is not None:
+        how = _in(language, result.diagnosis.sentence(language.value))
+    else:
+        how = _problem(result, language).splitlines()[0].rstrip(":：")
+    return ("：" if language is Language.ZH else ": ").join([str(op), TEXTS[language].wrong, how])
+
+
+def _problem(result: CheckResult, language: Language) -> str:
+    """All that was found, in one language."""
+    problem = result.problem
+    if result.diagnosis is not None:
+        problem = problem.replace(result.diagnosis.told(), result.diagnosis.told(language.value))
+    return _in(language, problem)
+
+
+def _in(language: Language, said: str) -> str:
+    for pattern, chinese in IN_CHINESE.items() if language is Language.ZH else ():
+        said = re.sub(pattern, chinese, said)
+    return said
+
+
+def _show(
+    op: Primitive, drawing: Path | None, page: Path | None, language: Language, title: str
+) -> None:
     """The first call that the op's example makes, drawn and stepped through."""
     from viz import DrawingError, draw_graph, step_page
 
@@ -158,12 +235,12 @@ def _show(op: Primitive, drawing: Path | None, page: Path | None, language: Lang
         out._node.line = code.co_filename, code.co_firstlineno  # the user's, not this command's
         upstream = rng.standard_normal(out.shape)
         if page is not None:
-            step_page(_steps(out, upstream), page, language=language.value)
+            step_page(_steps(out, upstream), page, title=title, language=language.value)
         if drawing is not None:
             out.backward(upstream, retain_graph=True)
-            draw_graph(out, language=language.value).write(drawing)
+            draw_graph(out, title=title, language=language.value).write(drawing)
     except (DrawingError, OSError, BrokenError) as error:
-        fail(str(error))
+        fail(_in(language, str(error)))
     except Exception as error:  # of the user's own code
         fail(f"{op} cannot be shown: {type(error).__name__}: {error}")
     for path in (drawing, page):
@@ -196,18 +273,23 @@ def _run(ops: Sequence[Primitive], texts: Texts) -> list[CheckResult]:
     return list(progress)
 
 
-def _report(ops: Sequence[Primitive], results: Sequence[CheckResult], texts: Texts) -> None:
-    console = Console(highlight=False)
+def _report(ops: Sequence[Primitive], results: Sequence[CheckResult], language: Language) -> None:
+    texts, console = TEXTS[language], Console(highlight=False)
     console.print(_table(ops, results, texts))
     console.print(f"\n{texts.caption}", style="dim")
-    wrong = [result for result in results if not result.ok]
-    for result in wrong:
-        console.print(Text(f"\n{result.name}", style="bold red"))
-        console.print(_lines(result.problem), soft_wrap=True)
-        if result.diagnosis is not None and texts is TEXTS[Language.ZH]:
-            console.print(_lines(result.diagnosis.told("zh")), soft_wrap=True)
-    summary = texts.summary.format(right=len(results) - len(wrong), count=len(results))
-    console.print(summary if not wrong else f"\n{summary}", style="red" if wrong else "green")
+    skipped = 0
+    for op, result in zip(ops, results, strict=True):
+        if not result.ok:
+            skipped += op.example is None
+            said = texts.example if op.example is None else _problem(result, language)
+            console.print(Text(f"\n{result.name}", style="bold red"))
+            console.print(_lines(said), soft_wrap=True)
+    right = sum(result.ok for result in results)
+    said = texts.summary.format(right=right, count=len(results))
+    if skipped:
+        said += ("" if language is Language.ZH else " ") + texts.skipped.format(count=skipped)
+    good = right == len(results)
+    console.print(said if good else f"\n{said}", style="green" if good else "red")
 
 
 def _table(ops: Sequence[Primitive], results: Sequence[CheckResult], texts: Texts) -> Table:
@@ -229,6 +311,8 @@ def _table(ops: Sequence[Primitive], results: Sequence[CheckResult], texts: Text
 
 
 def _verdict(op: Primitive, result: CheckResult, texts: Texts) -> Text:
+    if op.example is None:
+        return Text(texts.unchecked, style="yellow")
     if not result.ok:
         return Text(texts.wrong, style="bold red")
     reason = f"  {printable(op.no_second)}" if op.no_second else ""

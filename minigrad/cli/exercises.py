@@ -4,6 +4,7 @@ What an exercise is and who decides is told in `minigrad.coursework`; here its v
 on the terminal, reports and exit statuses.
 """
 
+import re
 import shlex
 import time
 from collections.abc import Sequence
@@ -15,12 +16,12 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text as Styled
 
-from minigrad.cli import Language, LanguageOption, fail, printable
+from minigrad.cli import Language, LanguageOption, default_language, fail, printable
 from minigrad.cli.notebooks import NotebookError, write_notebooks
-from minigrad.coursework.exercise import Exercise, all_exercises
+from minigrad.coursework.exercise import Exercise, folders_in, load
 from minigrad.coursework.grading import (
     ERROR,
     FAILED,
@@ -31,11 +32,13 @@ from minigrad.coursework.grading import (
     unchecked,
     verify,
 )
-from minigrad.coursework.reports import FORMATS, message_of
+from minigrad.coursework.reports import FORMATS, message_of, said_of
 from minigrad.coursework.values import Text
 from minigrad.coursework.workbench import (
     WorkbenchError,
+    changed,
     file_of,
+    fingerprint,
     last_verdict,
     named,
     note,
@@ -43,6 +46,7 @@ from minigrad.coursework.workbench import (
     read_progress,
     reset,
     shipped,
+    shipped_folder,
     start,
 )
 from minigrad.files import write_whole
@@ -74,14 +78,18 @@ WORDS = {
     ERROR: Text("could not be checked", "无法检查"),
     NOT_ATTEMPTED: Text("not written yet", "尚未编写"),
     "unchecked": Text("not checked yet", "尚未检查"),
-    "hint": Text("A hint: minigrad exercises hint {}", "需要提示：minigrad exercises hint {}"),
-    "next": Text("On to the next: {}", "下一个：{}"),
-    "all": Text("All of it is solved.", "全部完成。"),
+    "changed": Text("changed since; check it again", "有改动，请重新检查"),
+    "hint": Text("A hint: {}", "需要提示：{}"),
     "unknown": Text(
         "The mistake is none of those that are known here.", "这个错误不在已知的错误之列。"
     ),
-    "first": Text(
-        "Check it first: minigrad exercises check {}", "请先检查：minigrad exercises check {}"
+    "first": Text("Check it first: {}", "请先检查：{}"),
+    "old": Text(
+        "Your file has changed since it was checked. Check it again: {}",
+        "检查之后文件有改动。请重新检查：{}",
+    ),
+    "none": Text(
+        "there are no exercises in {}. Copy them out first: {}", "{} 中没有练习。请先复制：{}"
     ),
     "solved": Text(
         "This one is solved; there is nothing to hint at.", "这个练习已完成，无需提示。"
@@ -94,6 +102,10 @@ WORDS = {
     "not run": Text("Checks that come after it: {}.", "后面还有 {} 项检查。"),
     "again": Text("The stub is there again.", "练习已恢复原样。"),
     "kept": Text("What you wrote is kept as {}.", "你写的内容保存为 {}。"),
+    "file": Text("{} is a file", "{} 是文件，不是文件夹"),
+    "output": Text(
+        "-o FILE is for a report; add --report", "-o FILE 用于写报告，请同时加上 --report"
+    ),
     "waiting": Text("it was not checked yet", "尚未检查"),
     "one": Text("choose one exercise: {}", "请选择一个练习：{}"),
     "watching": Text(
@@ -112,7 +124,7 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Draws the numbers; rep
 
 @exercises.command("start")
 def _start(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where they shall be.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to copy them to.")],
     force: Annotated[
         bool, typer.Option("--force", help="Begin again; what you wrote is kept beside it.")
     ] = False,
@@ -125,36 +137,50 @@ def _start(
     """Copy the stubs and their pages into a folder of yours."""
     known = _known(language)
     try:
-        start(folder, known, force=force)
+        kept = start(folder, known, force=force)
         if notebooks:
             write_notebooks(folder, known, language)
     except WorkbenchError as error:
         fail(error.says.of(language))
     except FileExistsError:
-        fail(f"{folder} is a file")
+        fail(WORDS["file"].of(language).format(folder))
     except OSError as error:
         fail(f"{error.filename or folder}: {error.strerror or error}")
     except NotebookError as error:
         fail(str(error))
     said = WORDS["copied"].of(language)
     typer.echo(said.format(count=len(known), folder=f"“{folder}”", first=known[0].name))
-    typer.echo(f"cd {shlex.quote(str(folder))} && minigrad exercises check {known[0].number}")
+    again = _command("check", known[0].number, language)
+    typer.echo(f"cd {shlex.quote(str(folder))} && {again}")
+    for place in kept:
+        typer.echo(WORDS["kept"].of(language).format(place))
+
+
+def _command(name: str, argument: object, language: str, folder: Path = Path()) -> str:
+    """A command to type next: with the language and the folder, where they are not understood."""
+    parts = ["minigrad", "exercises", name, str(argument)]
+    if folder != Path():
+        parts += ["--dir", str(folder)]
+    if language != default_language():
+        parts += ["--language", language]
+    return shlex.join(parts)
 
 
 @exercises.command("list")
 def _list(folder: Folder = Path(), *, language: LanguageOption) -> None:
     """Show the exercises, and how far you have come."""
+    _files("all", folder, language)  # there are some
     progress = read_progress(folder)
-    table = Table.grid(padding=(0, 2))
+    table = Table.grid("", "", Column(overflow="fold"), padding=(0, 2))
     for exercise in _known(language):
         verdict = last_verdict(progress, exercise.name)
         status = verdict.status if verdict else "unchecked"
         style = {PASSED: "green", FAILED: "red", ERROR: "red"}.get(status, "dim")
-        table.add_row(
-            exercise.name,
-            exercise.title.of(language),
-            Styled(WORDS[status].of(language), style=style),
-        )
+        said = Styled(WORDS[status].of(language), style=style)
+        if verdict and changed(folder, exercise, progress):
+            gap = "；" if language == "zh" else "; "
+            said.append(f"{gap}{WORDS['changed'].of(language)}", style="yellow")
+        table.add_row(exercise.name, exercise.title.of(language), said)
     Console(highlight=False).print(table)
 
 
@@ -174,7 +200,7 @@ def _check(
 ) -> None:
     """Check what you wrote. The exit status is 1 if a check failed, 2 if it could not be run."""
     if output is not None and report is None:
-        fail("-o FILE is for a report; add --report")
+        fail(WORDS["output"].of(language))
     files = _files(which, folder, language)
     waiting = WORDS["waiting"]
     verdicts = {e.name: unchecked(e, waiting, seed=seed) for e, _ in files}
@@ -192,7 +218,7 @@ def _check(
         verdicts[exercise.name] = verdict = _grade(exercise, file, folder, seed)
         written()
         if report is None:
-            show(verdict, language)
+            show(verdict, language, folder)
     if report is not None and output is None:
         typer.echo(FORMATS[report]([*verdicts.values()], language))
     raise typer.Exit(_status([*verdicts.values()]))
@@ -207,6 +233,9 @@ def _files(which: str, folder: Path, language: Language) -> list[tuple[Exercise,
         except WorkbenchError as error:
             if which != "all":
                 fail(error.says.of(language))
+    if not found:
+        begin = _command("start", "DIR", language)
+        fail(WORDS["none"].of(language).format(folder.absolute(), begin))
     return found
 
 
@@ -218,18 +247,23 @@ def check(which: str, *, folder: Path | str = ".", language: str = "en") -> None
 
 
 def _grade(exercise: Exercise, file: Path, folder: Path, seed: int = 0) -> Verdict:
+    of = fingerprint(file)
     verdict = grade(exercise, file, seed=seed)
     with suppress(OSError):  # a folder that cannot be written to can be checked all the same
-        note(folder, verdict)
+        note(folder, verdict, of)
     return verdict
 
 
 def _status(verdicts: Sequence[Verdict]) -> int:
     statuses = {verdict.status for verdict in verdicts}
-    return 2 if ERROR in statuses or not verdicts else int(statuses != {PASSED})
+    return 2 if ERROR in statuses else int(statuses != {PASSED})
 
 
-def show(verdict: Verdict, language: Language) -> None:
+PRINTED = 8
+"""Lines of what the student's code printed that are shown."""
+
+
+def show(verdict: Verdict, language: Language, folder: Path = Path()) -> None:
     """One line for each check, and then the message that matters."""
     console = Console(highlight=False, soft_wrap=True)
     number = verdict.exercise.partition("-")[0].lstrip("0")
@@ -250,9 +284,10 @@ def show(verdict: Verdict, language: Language) -> None:
     for line in message_of(verdict, language).splitlines():
         console.print(f"   {printable(line)}", markup=False)
     printed = verdict.printed.splitlines() if verdict.status != NOT_ATTEMPTED else []
-    for line in printed[:8]:
+    for line in printed[:PRINTED] + ["…"] * (len(printed) > PRINTED):
         console.print(Styled(f"   │ {printable(line)}", style="dim"))
-    console.print(Styled(f"   {WORDS['hint'].of(language).format(number)}", style="dim"))
+    hint = _command("hint", number, language, folder)
+    console.print(Styled(f"   {WORDS['hint'].of(language).format(hint)}", style="dim"))
 
 
 @exercises.command("watch")
@@ -269,12 +304,12 @@ def _watch(
     seen = None
     try:
         while True:
-            changed = file.stat().st_mtime_ns if file.exists() else None
-            if changed is not None and changed != seen:
-                seen = changed
+            saved = file.stat().st_mtime_ns if file.exists() else None
+            if saved is not None and saved != seen:
+                seen = saved
                 verdict = _grade(exercise, file, folder, seed)
                 typer.echo(f"\n──── {datetime.now():%H:%M:%S} " + "─" * 40)
-                show(verdict, language)
+                show(verdict, language, folder)
             time.sleep(0.3)
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
@@ -297,8 +332,11 @@ def _hint(
     exercise = _one(which, language)
     progress = read_progress(folder)
     verdict = last_verdict(progress, exercise.name)
+    check_it = _command("check", exercise.number, language, folder)
     if verdict is None:
-        fail(WORDS["first"].of(language).format(exercise.number), status=1)
+        fail(WORDS["first"].of(language).format(check_it), status=1)
+    if changed(folder, exercise, progress):
+        typer.echo(WORDS["old"].of(language).format(check_it))
     if verdict.status == PASSED:
         typer.echo(WORDS["solved"].of(language))
         return
@@ -310,25 +348,28 @@ def _hint(
         note_hint(folder, exercise, given)
 
 
+RIDDLE = re.compile(r"^(?!.*its dtype).*\b(entry \[.*\]|it) is ([-+]?inf|NaN|[-+]?\d)")
+"""Of messages: a wrong number, which does not say by itself where it comes from."""
+
+
 def hint_of(exercise: Exercise, verdict: Verdict, level: int, language: str) -> str:
     """A hint: what is not right, where, which mistake it is, or a worked example."""
     bad = verdict.failed
     if level == 1 or (bad is None and level < 4):
         what = bad.title.of(language) if bad else verdict.title.of(language)
         return WORDS["not so" if bad else "begin"].of(language).format(what)
-    if level == 2 and bad is not None:
-        said = [printable(line) for line in bad.message.of(language).splitlines()]
+    said = [printable(line) for line in said_of(bad, language).splitlines()] if bad else []
+    if level == 2:
         return "\n".join([*said, *verdict.where.of(language).splitlines()])
+    gap = "" if language == "zh" else " "
+    told = f"{verdict.says.of(language)}{gap}{verdict.hint.of(language)}".strip()
     if level == 3:
-        if verdict.diagnosis:
-            gap = "" if language == "zh" else " "
-            return f"{verdict.says.of(language)}{gap}{verdict.hint.of(language)}"
-        if verdict.line and bad is not None:  # it stopped with an error, which is no riddle
-            return printable(bad.message.of(language))
-        return WORDS["unknown"].of(language)
+        riddle = bad is not None and RIDDLE.search(bad.message.en)
+        return told or (WORDS["unknown"].of(language) if riddle else "\n".join(said))
+    page = exercise.folder / ("README.zh-CN.md" if language == "zh" else "README.md")
     if exercise.worked is None:
-        return (exercise.folder / "README.md").read_text(encoding="utf-8")
-    return exercise.worked(exercise.solution(), language)
+        return page.read_text(encoding="utf-8")
+    return "\n\n".join(filter(None, (told, exercise.worked(exercise.solution(), language))))
 
 
 @exercises.command("reset")
@@ -356,23 +397,37 @@ def _verify(
 ) -> None:
     """For authors: the reference passes, the stub fails, each mistake fails under its own name."""
     try:
-        known = all_exercises(exercises_in) if exercises_in else shipped()
+        folder = exercises_in or shipped_folder()
+        known = [Exercise(Text("", ""), (), folder=place) for place in folders_in(folder)]
+        if not known:
+            fail(f"{folder} has no exercises: folders that are named 01-name, 02-name and so on")
         chosen = named(which, known)
-    except (WorkbenchError, ValueError) as error:
+    except WorkbenchError as error:
         fail(str(error))
-    bad = 0
+    bad = total = 0
     for exercise in chosen:
-        problems = verify(exercise)
+        twins = [e.name for e in known if e.number == exercise.number and e is not exercise]
+        problems = [f"{name} has the same number" for name in twins]
+        try:
+            read = load(exercise.folder)
+        except ValueError as error:
+            problems += str(error).splitlines()
+            count = "not read"
+        else:
+            problems += verify(read)
+            total += len(read.mutants)
+            count = f"{len(read.mutants)} mistakes"
         bad += bool(problems)
-        said = "WRONG" if problems else "ok"
-        typer.echo(f"{exercise.name}: {len(exercise.mutants)} mistakes, {said}")
+        typer.echo(f"{exercise.name}: {count}, {'WRONG' if problems else 'ok'}")
         for problem in problems:
             typer.echo(f"  {printable(problem)}")
-    total = sum(len(exercise.mutants) for exercise in chosen)
+    strays = {place.parent.name for place in folder.glob("*/checks.py")} - {e.name for e in known}
+    for name in sorted(strays):
+        typer.echo(f"{printable(name)}: not read, WRONG\n  its name must begin as in 01-name")
     typer.echo(
         f"{len(chosen) - bad} of {len(chosen)} exercises are right; {total} mistakes have names."
     )
-    raise typer.Exit(int(bad > 0))
+    raise typer.Exit(int(bad > 0 or bool(strays)))
 
 
 def _known(language: Language) -> list[Exercise]:

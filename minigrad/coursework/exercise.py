@@ -14,12 +14,12 @@ import ast
 import runpy
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -234,23 +234,68 @@ class _Module(ModuleType):
 
 
 def load(folder: Path) -> Exercise:
-    """Read an exercise. Errors: `ValueError` for a folder that holds none, or only half of one."""
+    """Read an exercise. Errors: `ValueError` with a line for each thing that is wrong with it."""
     missing = [n for n in ("checks.py", "exercise.py", "mutants.py") if not (folder / n).is_file()]
     if missing:
         raise ValueError(f"{folder} is no exercise: {', '.join(missing)} missing")
-    found = runpy.run_path(str(folder / "checks.py")).get("EXERCISE")
-    mutants = runpy.run_path(str(folder / "mutants.py")).get("MUTANTS")
-    if not isinstance(found, Exercise) or not isinstance(mutants, Sequence):
-        raise ValueError(f"{folder}: checks.py defines EXERCISE, and mutants.py MUTANTS")
-    exercise = replace(found, folder=folder, mutants=tuple(mutants))
-    names = [check.name for check in exercise.checks]
-    if len(names) != len(set(names)):
-        raise ValueError(f"{folder}: two checks have one name; op_checks takes name= for several")
+    found = _defined(folder / "checks.py", "EXERCISE")
+    mutants = _defined(folder / "mutants.py", "MUTANTS")
+    problems = [*_of_types("checks.py: EXERCISE", found, Exercise, EXERCISE)]
+    if not problems:
+        problems += _all_of_types("checks.py: checks", found.checks, Check, CHECK)
+        if found.seeds < 1 or not len(found.checks):
+            problems.append("checks.py: EXERCISE has no checks, or no seeds to run them with")
+        names = [check.name for check in found.checks if isinstance(check, Check)]
+        if len(names) != len(set(names)):
+            problems.append(
+                "checks.py: two checks have one name; op_checks takes name= for several"
+            )
+    problems += _all_of_types("mutants.py: MUTANTS", mutants, Mutant, MUTANT)
+    exercise = Exercise(Text("", ""), (), folder=folder)
     if not exercise.reference.is_file():
-        raise ValueError(f"{folder} has no reference; it belongs into {exercise.reference}")
-    return exercise
+        problems.append(f"it has no reference; that belongs in {exercise.reference}")
+    if problems:
+        raise ValueError("\n".join(f"{folder.name}: {problem}" for problem in problems))
+    return replace(cast(Exercise, found), folder=folder, mutants=tuple(mutants))
+
+
+EXERCISE = {"title": Text, "checks": (list, tuple), "seeds": int, "seconds": (int, float)}
+CHECK = {"name": str, "title": Text, "observe": Callable, "judge": Callable}
+MUTANT = {"id": str, "code": str, "says": Text, "hint": Text}
+"""What an author gives, and of which types."""
+
+
+def _defined(file: Path, name: str) -> Any:
+    """A name of an author's file. Errors: `ValueError` for whatever the file raises."""
+    try:
+        return runpy.run_path(str(file)).get(name)
+    except (Exception, SystemExit) as error:
+        told = raised(error, str(file), "").says.en
+        raise ValueError(f"{file.parent.name}: {file.name}: {told}") from error
+
+
+def _all_of_types(what: str, found: Any, kind: type, fields: Mapping[str, Any]) -> Iterator[str]:
+    if not isinstance(found, (list, tuple)):
+        yield f"{what} is no list but {found!r:.40}"
+        return
+    for place, element in enumerate(found):
+        yield from _of_types(f"{what}[{place}]", element, kind, fields)
+
+
+def _of_types(what: str, found: Any, kind: type, fields: Mapping[str, Any]) -> Iterator[str]:
+    if not isinstance(found, kind):
+        yield f"{what} is no {kind.__name__} but {found!r:.40}"
+        return
+    for name, wanted in fields.items():
+        if not isinstance(value := getattr(found, name), wanted):
+            yield f"{what}: its {name} cannot be {value!r:.40}"
+
+
+def folders_in(folder: Path) -> list[Path]:
+    """The folders of exercises, in the order of their numbers, whatever is in them."""
+    return [path for path in sorted(folder.glob("[0-9][0-9]-*")) if path.is_dir()]
 
 
 def all_exercises(folder: Path) -> list[Exercise]:
-    """Those in a folder, in the order of their numbers."""
-    return [load(path) for path in sorted(folder.glob("[0-9][0-9]-*")) if path.is_dir()]
+    """Those in a folder, in the order of their numbers. Errors: those of `load`."""
+    return [load(path) for path in folders_in(folder)]

@@ -26,10 +26,22 @@ def message_of(verdict: Verdict, language: str = "en") -> str:
         return ""
     if verdict.status == NOT_ATTEMPTED:
         return Text("not written yet", "尚未编写").of(language)
-    lines = [bad.message.of(language)] if bad else []
+    lines = [said_of(bad, language)] if bad else []
     if verdict.diagnosis:
         lines.insert(0, verdict.says.of(language))
     return "\n".join(lines)
+
+
+LABELS = (("\n  got: ", "\n  实际："), ("\n  expected: ", "\n  应为："))
+"""In the engine's errors, which come through student's code."""
+
+
+def said_of(outcome: Outcome, language: str = "en") -> str:
+    """What a check says."""
+    said = outcome.message.of(language)
+    for en, zh in LABELS if language == "zh" else ():
+        said = said.replace(en, zh)
+    return said
 
 
 def as_json(verdicts: Sequence[Verdict], language: str = "en") -> str:
@@ -141,7 +153,7 @@ def _explain(case: ElementTree.Element, verdict: Verdict, outcome: Outcome, lang
     element = ElementTree.SubElement(
         case,
         "failure" if status == FAILED else "error",
-        message=_clean(outcome.message.of(language)),
+        message=_clean(said_of(outcome, language)),
     )
     if verdict.diagnosis:
         element.set("type", _clean(verdict.diagnosis))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from datetime import datetime
@@ -29,19 +30,29 @@ class WorkbenchError(Exception):
         self.says = Text(en, zh)
 
 
-def shipped() -> list[Exercise]:
-    """The exercises that come with minigrad.
+def shipped_folder() -> Path:
+    """Where the exercises are that come with minigrad.
 
     Errors: `WorkbenchError` if they are missing, as in an installation that was cut down.
     """
     package = Path(minigrad.__file__).parent
     for folder in (package / "_examples" / "exercises", package.parent / "examples" / "exercises"):
         if folder.is_dir():
-            return all_exercises(folder)
+            return folder
     raise WorkbenchError(
         f"the exercises are missing from {package}; install minigrad-lab again",
         f"{package} 中缺少练习；请重新安装 minigrad-lab",
     )
+
+
+def shipped() -> list[Exercise]:
+    """The exercises that come with minigrad. Errors: `WorkbenchError` if one cannot be read."""
+    try:
+        return all_exercises(shipped_folder())
+    except ValueError as error:
+        raise WorkbenchError(
+            f"an exercise cannot be read: {error}", f"有练习无法读取：{error}"
+        ) from error
 
 
 def named(which: str, known: Sequence[Exercise]) -> list[Exercise]:
@@ -68,7 +79,7 @@ def named(which: str, known: Sequence[Exercise]) -> list[Exercise]:
 
 
 def start(folder: Path, known: Sequence[Exercise], *, force: bool = False) -> list[Path]:
-    """Copy stubs and pages into a folder; returns the files written.
+    """Copy stubs and pages into a folder; returns what was written there before, where it is kept.
 
     Nothing that is there is touched, unless `force` is set: then the stubs come again, and what was
     written stays beside them under a name with the time in it.
@@ -89,12 +100,13 @@ def start(folder: Path, known: Sequence[Exercise], *, force: bool = False) -> li
         for exercise in known
         for name in PAGES
     }
+    kept = []
     for target, content in contents.items():
         if target.name == "exercise.py" and target.exists() and target.read_bytes() != content:
-            keep(target)
+            kept.append(keep(target))
         write_whole(target, content)
     forget(folder, known)
-    return list(contents)
+    return kept
 
 
 def keep(file: Path) -> Path:
@@ -143,14 +155,32 @@ def read_progress(folder: Path) -> dict[str, dict[str, Any]]:
     return found if isinstance(found, dict) else {}
 
 
-def note(folder: Path, verdict: Verdict) -> None:
-    """Remember a verdict; hints begin again where another check fails than before."""
+def note(folder: Path, verdict: Verdict, of: str = "") -> None:
+    """Remember a verdict on a file with the fingerprint `of`; hints begin again if it says more."""
     progress = read_progress(folder)
     before = last_verdict(progress, verdict.exercise)
-    same = before is not None and _stuck(before) == _stuck(verdict)
+    same = before is not None and _told(before) == _told(verdict)
     hint = progress[verdict.exercise].get("hint", 0) if same else 0
-    progress[verdict.exercise] = {"verdict": as_data(verdict), "hint": hint}
+    progress[verdict.exercise] = {"verdict": as_data(verdict), "hint": hint, "of": of}
     _write(folder, progress)
+
+
+def fingerprint(file: Path) -> str:
+    """What tells a file from one with other contents; empty if it cannot be read."""
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def changed(folder: Path, exercise: Exercise, progress: dict[str, dict[str, Any]]) -> bool:
+    """Whether a file is no longer what the verdict that is remembered was on."""
+    noted = progress.get(exercise.name, {})
+    of = noted.get("of") if isinstance(noted, dict) else None
+    try:
+        return bool(of) and fingerprint(file_of(folder, exercise)) != of
+    except WorkbenchError:
+        return True
 
 
 def note_hint(folder: Path, exercise: Exercise, level: int) -> None:
@@ -177,11 +207,11 @@ def last_verdict(progress: dict[str, dict[str, Any]], name: str) -> Verdict | No
         return None
 
 
-def _stuck(verdict: Verdict) -> tuple[str, str]:
-    bad = verdict.failed
-    if bad is None:
-        return verdict.status, ""
-    return bad.name, verdict.diagnosis or bad.message.en
+def _told(verdict: Verdict) -> tuple[str, ...]:
+    """What a student was told: of which check, and which mistake, or what the check says."""
+    name, message = (verdict.failed.name, verdict.failed.message.en) if verdict.failed else ("", "")
+    says = (verdict.diagnosis, verdict.says.en) if verdict.diagnosis else (message,)
+    return (verdict.status, name, *says)
 
 
 def _write(folder: Path, progress: dict[str, dict[str, Any]]) -> None:

@@ -1,6 +1,7 @@
 """`minigrad check` shows what the registry's check found, for minigrad's primitives or a file's,
 and ends with a status to match. What the check itself finds is tested with `minigrad.check`."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -67,11 +68,37 @@ def test_the_table_speaks_chinese_when_asked(tmp_path: Path) -> None:
     assert "1 个算子中有 0 个正确" in run(write(tmp_path, WRONG), "--language", "zh").output
 
 
-def test_a_primitive_without_an_example_is_not_passed(tmp_path: Path) -> None:
-    source = RIGHT.replace(", example=lambda rng: (rng.normal(size=(2, 3)),)", "")
-    result = run(write(tmp_path, source), "--language", "en")
+LONELY = RIGHT.replace(", example=lambda rng: (rng.normal(size=(2, 3)),)", "")
+
+
+@pytest.mark.parametrize(
+    ("source", "status"), [(LONELY, 2), (LONELY + RIGHT.replace("cube", "other"), 2)]
+)
+def test_a_primitive_without_an_example_is_neither_right_nor_wrong(
+    source: str, status: int, tmp_path: Path
+) -> None:
+    said = {
+        "en": ("not checked", "Add one to @primitive(…)"),
+        "zh": ("未检查", "请在 @primitive(…)"),
+    }
+    for language, texts in said.items():
+        result = run(write(tmp_path, source), "--language", language)
+        assert result.exit_code == status
+        assert all(text in result.output for text in texts)
+        assert "WRONG" not in result.output
+        assert "有误" not in result.output
+
+
+def test_beside_a_wrong_one_it_does_not_change_the_status(tmp_path: Path) -> None:
+    source = LONELY + WRONG.replace("cube", "other")
+    page = tmp_path / "page.html"
+    result = run(write(tmp_path, source), "--language", "en", "--step", str(page))
     assert result.exit_code == 1
-    assert "no example" in result.output
+    assert "0 of 2 primitives are right. 1 could not be checked." in result.output
+    assert "of other" in result.output
+    alone = run(write(tmp_path, LONELY), "--language", "zh", "--step", str(page))
+    assert alone.exit_code == 2
+    assert "它没有调用示例，无法检查" in alone.output
 
 
 def test_a_file_imports_what_lies_beside_it_and_leaves_the_import_path_alone(
@@ -148,13 +175,36 @@ def test_a_primitive_of_ones_own_is_drawn_and_stepped_through(tmp_path: Path) ->
     assert "wrote" in result.output
 
 
-def test_a_wrong_one_is_diagnosed_and_its_page_ends_where_it_is_wrong(tmp_path: Path) -> None:
-    page = tmp_path / "cube.html"
-    twice = CUBE.format(rule="6.0 * g * x * x")
-    result = run(write(tmp_path, twice), "--step", str(page), "--language", "en")
-    assert result.exit_code == 1
-    assert "The gradient is the right one times 2" in " ".join(result.output.split())
-    assert page.exists()
+def test_a_wrong_one_is_diagnosed_and_its_page_and_drawing_say_so(tmp_path: Path) -> None:
+    page, picture = tmp_path / "cube.html", tmp_path / "cube.svg"
+    source = write(tmp_path, CUBE.format(rule="6.0 * g * x * x"))
+    said = {"en": "cube: WRONG: ", "zh": "cube：有误："}
+    names = {"en": "The gradient is the right one times 2", "zh": "梯度是正确值的 2"}
+    for language, text in said.items():
+        shown = ("--step", str(page), "--draw", str(picture))
+        result = run(source, *shown, "--language", language)
+        assert result.exit_code == 1
+        assert names[language] in " ".join(result.output.split())
+        for path in (page, picture):
+            assert text + names[language] in path.read_text(encoding="utf-8").replace("\xa0", " ")
+
+
+def test_in_chinese_nothing_is_said_twice_or_in_english(tmp_path: Path) -> None:
+    example = "example=lambda rng: tuple(rng.normal(size=(2, 2, 3)))"
+    source = "from minigrad import primitive\nimport numpy as np\n" + "".join(
+        f"\n\n@primitive({rules}, {example})\ndef {name}(a, b):\n    return {returns}\n"
+        for name, rules, returns in [
+            ("f", "lambda g, a, b: 2 * g * b, lambda g, a: g * a", "a * b"),
+            ("f2", "lambda g, a, b: g * b, lambda g, a: g * a * a", "a * b"),
+            ("f3", "lambda g, a, b: g * b, None", "a * b[:, :1]"),
+            ("f4", "lambda g, a, b: g * np.where(a > 0, b, 0), lambda g, a: g * a", "a * b"),
+            ("f5", "lambda g, b: g * b, lambda g, a: g * a", "a.astype('f8') * b"),
+        ]
+    )
+    result = run(write(tmp_path, source), "--language", "zh")
+    assert result.output.count("梯度是正确值的 2") == 1
+    assert "误差最大的是 [" in result.output
+    assert not [word for word in re.findall("[a-z]{3,}", result.output) if "float" not in word]
 
 
 @pytest.mark.parametrize("option", ["--draw", "--step"])
@@ -173,7 +223,7 @@ def test_of_several_inputs_it_is_said_which_is_wrong_and_in_both_languages(tmp_p
     )
     says = {
         "en": "input 1 'b': The gradient has the opposite sign. A minus is missing",
-        "zh": "input 1 'b'：梯度的符号反了。漏了一个负号",
+        "zh": "输入 1 'b'：梯度的符号反了。漏了一个负号",
     }
     for language, sentence in says.items():
         assert sentence in run(write(tmp_path, source), "--language", language).output

@@ -8,15 +8,20 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from minigrad.cli import app
+from minigrad.cli import Language, app
 from minigrad.cli import exercises as command
-from minigrad.coursework import Exercise
+from minigrad.coursework import Exercise, Outcome, Text, Verdict, verify
+from minigrad.coursework.grading import FAILED
+from minigrad.coursework.reports import message_of
+from minigrad.coursework.values import difference
 from tests.coursework.helpers import SOLUTION, WRONG, written
 
 
@@ -52,7 +57,7 @@ def test_a_student_begins_is_told_the_mistake_gets_hints_and_solves_it(work: Pat
     assert "in place of" in hints[1]
     assert "Wrong: [1] scaled((3, 5), 1.75): ∂L/∂x; [2]" in hints[1]
     assert "What is the derivative of c x?" in hints[2]
-    assert "3 · 2 = 6.0" in hints[3]
+    assert "What is the derivative of c x?\n\n3 · 2 = 6.0" in hints[3]
     assert "not yet right" in run("list").output
     work.write_text(SOLUTION, encoding="utf-8")
     solved = run("check", "all")
@@ -71,6 +76,92 @@ def test_it_speaks_chinese(work: Path) -> None:
     assert not {"the", "is", "of"} & set(output.split())
     assert "有误：[1] scaled(" in run("hint", "3", "--level", "2", language="zh").output
     assert "c x 的导数是什么？" in run("hint", "3", "--level", "3", language="zh").output
+
+
+@pytest.mark.slow
+def test_a_file_that_changed_since_is_said_to_have_changed(work: Path) -> None:
+    work.write_text(WRONG, encoding="utf-8")
+    run("check", "3")
+    for _ in range(4):
+        run("hint", "3")
+    assert "changed" not in run("list").output + run("hint", "3").output
+    work.write_text(SOLUTION, encoding="utf-8")
+    assert "not yet right; changed since; check it again" in " ".join(run("list").output.split())
+    assert "还不对；有改动，请重新检查" in run("list", language="zh").output
+    for language, says in (("en", "Your file has changed since"), ("zh", "检查之后文件有改动")):
+        assert run("hint", "3", language=language).output.startswith(says)
+    run("check", "3")
+    assert "changed" not in run("list").output + run("hint", "3").output
+
+
+def failed(message: Text | None, printed: str = "") -> Verdict:
+    assert message is not None
+    outcome = Outcome("values", Text("values", "值"), FAILED, message)
+    title = Text("Scale", "缩放")
+    return Verdict("03-scale", title, FAILED, (outcome,), printed=printed)
+
+
+@pytest.mark.parametrize(
+    ("message", "known"),
+    [
+        (difference(None, 1.0), True),
+        (difference(np.ones(3, np.float16) / 3, np.ones(3) / 3), True),
+        (Text("line 2: ValueError: a\n  b", "第 2 行：ValueError: a\n  b"), True),
+        (Text("is there a loop without an end?", "是否有无限循环？"), True),
+        (difference(3.0, -1.0), False),
+        (difference(np.array([1.0, np.nan]), np.ones(2)), False),
+    ],
+)
+def test_the_third_hint_says_again_what_explains_itself(
+    message: Text, known: bool, scale: Exercise
+) -> None:
+    for language, unknown in (("en", "is none of those that are known"), ("zh", "不在已知的错误")):
+        third = command.hint_of(scale, failed(message), 3, language)
+        if known:
+            assert third == message.of(language)
+        else:
+            assert unknown in third
+
+
+def test_what_to_type_next_has_the_language_and_the_folder_that_were_given(
+    work: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.setenv(name, "en_GB.UTF-8")
+    begun = run("start", "new folder", language="zh").output
+    assert begun.endswith("cd 'new folder' && minigrad exercises check 3 --language zh\n")
+    begun = run("start", "new", language="en").output
+    assert begun.endswith("cd new && minigrad exercises check 3\n")
+    command.show(failed(difference(None, 1.0)), Language.ZH, Path("new folder"))
+    told = capsys.readouterr().out
+    assert "minigrad exercises hint 3 --dir 'new folder' --language zh\n" in told
+    hint = run("hint", "3", language="zh").output
+    assert hint.endswith("请先检查：minigrad exercises check 3 --language zh\n")
+
+
+def test_what_is_printed_is_cut_with_a_mark(capsys: pytest.CaptureFixture[str]) -> None:
+    for count in (8, 9):
+        printed = "".join(f"line {i}\n" for i in range(count))
+        command.show(failed(difference(None, 1.0), printed), Language.EN)
+        output = capsys.readouterr().out
+        assert "│ line 7\n" in output
+        assert "line 8" not in output
+        assert ("│ …\n" in output) == (count > 8)
+
+
+def test_a_folder_without_exercises_is_said_to_have_none(work: Path, tmp_path: Path) -> None:
+    for given, language in ((("list",), "en"), (("check", "all"), "zh")):
+        result = run(*given, "--dir", str(tmp_path / "empty"), language=language)
+        assert result.exit_code == 2
+        assert "minigrad exercises start DIR" in result.output
+        assert {"en": "there are no exercises in", "zh": "中没有练习"}[language] in result.output
+
+
+def test_the_engines_errors_have_chinese_labels_in_chinese() -> None:
+    said = "ValueError: no\n  got: 1\n  expected: 2"
+    verdict = failed(Text(said, said))
+    assert message_of(verdict, "zh") == "ValueError: no\n  实际：1\n  应为：2"
+    assert message_of(verdict) == said
 
 
 @pytest.mark.slow
@@ -154,7 +245,9 @@ def test_a_second_start_is_refused_and_forced(work: Path) -> None:
     assert refused.exit_code == 2
     assert "--force" in refused.output
     assert work.read_text(encoding="utf-8") == WRONG
-    assert run("start", ".", "--force").exit_code == 0
+    forced = run("start", ".", "--force")
+    assert forced.exit_code == 0
+    assert "What you wrote is kept as 03-scale/exercise.py." in forced.output
     assert "NotImplementedError" in work.read_text(encoding="utf-8")
 
 
@@ -190,8 +283,109 @@ def test_an_author_is_told_what_is_wrong_with_an_exercise(scale: Exercise) -> No
     mutants.write_text(mutants.read_text(encoding="utf-8").replace("return g / c", "return g * c"))
     wrong = run("verify", "--from", str(folder))
     assert wrong.exit_code == 1
-    assert "scale.divided is passed" in wrong.output
-    assert run("verify", "--from", str(folder / "solutions")).exit_code == 0
+    assert "scale.divided: seed 0: it is passed" in wrong.output
+
+
+@pytest.mark.parametrize("place", ["nowhere", "course", "course/exercises/solutions"])
+def test_an_author_is_told_where_there_are_no_exercises(
+    place: str, scale: Exercise, tmp_path: Path
+) -> None:
+    result = run("verify", "--from", str(tmp_path / place))
+    assert result.exit_code == 2
+    assert "has no exercises: folders that are named 01-name" in result.output
+
+
+BROKEN = {
+    "checks.py": [
+        ("EXERCISE =", "EXERCISE = (", "03-scale: checks.py: line 4: SyntaxError"),
+        (
+            "EXERCISE =",
+            "raise SystemExit\nEXERCISE =",
+            "03-scale: checks.py: line 4: it ends the program",
+        ),
+        ("EXERCISE", "OTHER", "03-scale: checks.py: EXERCISE is no Exercise but None"),
+        ("checks=op_checks(", "checks=[len] + op_checks(", "checks[0] is no Check but <built-in"),
+        ("seconds=3.0,", "seeds=0,", "EXERCISE has no checks, or no seeds to run them with"),
+        ("worked=lambda solution", "worked=lambda nothing", "the worked example: checks.py, line"),
+    ],
+    "mutants.py": [
+        ("MUTANTS = [", "1 / 0\nMUTANTS = [", "03-scale: mutants.py: line 4: ZeroDivisionError"),
+        ("MUTANTS = [", "MUTANTS = [3,", "03-scale: mutants.py: MUTANTS[0] is no Mutant but 3"),
+        ('Text("Multiply.", "相乘。")', '"x"', "MUTANTS[0]: its hint cannot be 'x'"),
+        ("return g / c", "return (", "scale.divided: its code, line 2: SyntaxError"),
+        ("return g / c", "pass\\nexit()", "scale.divided: its code, line 3: it ends the program"),
+    ],
+    "exercise.py": [
+        ("def scaled(", "def scaled", "the stub: exercise.py, line 2: SyntaxError"),
+        ("def scaled(", "raise SystemExit\ndef scaled(", "the stub: exercise.py, line 2: it ends"),
+    ],
+    "../solutions/03-scale.py": [
+        (
+            "import numpy",
+            "import nothing",
+            "the reference: 03-scale.py, line 2: ModuleNotFoundError",
+        ),
+        ("return x * c", "raise SystemExit", "the reference: seed 0: values: line 6: it ends the"),
+        ("return g * c", "return g * d", "the reference: seed 0: runs: [1] scaled((3, 5), 1.75)"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "says"), [(file, *rest) for file, all in BROKEN.items() for rest in all]
+)
+def test_an_authors_slip_is_a_line_and_no_traceback(
+    file: str, old: str, new: str, says: str, scale: Exercise, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "verify", partial(verify, seeds=(0,)))
+    place = scale.folder / file
+    text = place.read_text(encoding="utf-8")
+    assert old in text
+    place.write_text(text.replace(old, new), encoding="utf-8")
+    result = run("verify", "--from", str(scale.folder.parent))
+    assert result.exit_code == 1, result.output
+    assert isinstance(result.exception, SystemExit)
+    assert says in result.output
+    assert result.output.count("\n") == 3
+    assert "0 of 1 exercises are right" in result.output
+
+
+@pytest.mark.parametrize(
+    ("checks", "says"),
+    [
+        ("[]", "EXERCISE has no checks, or no seeds to run them with"),
+        ("[Check('a', Text('a', 'a'), lambda module, rng: [1])]", "a must observe values by name"),
+        ("[Check('a', Text('a', 'a'), lambda module, rng: 1 / 0)]", "a: ZeroDivisionError"),
+        ("[Check('a', 'b', 3)]", "checks[0]: its title cannot be 'b'"),
+    ],
+)
+def test_checks_that_cannot_be_run_are_said(checks: str, says: str, scale: Exercise) -> None:
+    (scale.folder / "checks.py").write_text(
+        "from minigrad.coursework import Check, Exercise, Text\n"
+        f"EXERCISE = Exercise(title=Text('Scale', '缩放'), checks={checks})\n",
+        encoding="utf-8",
+    )
+    (scale.folder / "README.md").unlink()
+    result = run("verify", "--from", str(scale.folder.parent))
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert says in result.output
+    assert ("its page README.md is missing" in result.output) == ("not read" not in result.output)
+
+
+def test_the_other_exercises_are_verified_all_the_same(
+    scale: Exercise, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "verify", lambda _: [])
+    written(tmp_path / "course", "03-other")
+    written(tmp_path / "course", "cube")
+    (scale.folder / "checks.py").unlink()
+    result = run("verify", "--from", str(scale.folder.parent))
+    assert result.exit_code == 1
+    assert "03-scale has the same number" in result.output
+    assert "checks.py missing" in result.output
+    assert "03-other: 2 mistakes, WRONG" in result.output
+    assert "cube: not read, WRONG\n  its name must begin as in 01-name" in result.output
 
 
 def test_a_notebook_checks_what_the_command_checks(

@@ -1,14 +1,18 @@
 """A student's folder: nothing is lost, and how far one has come is remembered."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from minigrad.coursework import Exercise, grade, load
+from minigrad.coursework import Exercise, Outcome, Text, Verdict, grade, load
+from minigrad.coursework.grading import FAILED, PASSED
 from minigrad.coursework.workbench import (
     PROGRESS,
     WorkbenchError,
+    changed,
     file_of,
+    fingerprint,
     last_verdict,
     named,
     note,
@@ -29,10 +33,9 @@ def test_a_start_copies_the_stub_and_the_pages_and_no_solution(
     scale: Exercise, tmp_path: Path
 ) -> None:
     folder = tmp_path / "我的 练习"
-    files = start(folder, [scale])
+    assert start(folder, [scale]) == []
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.*"))
     assert names == [f"03-scale/{n}" for n in ("README.md", "README.zh-CN.md", "exercise.py")]
-    assert sorted(files) == sorted(path for path in folder.rglob("*.*"))
     assert (folder / "03-scale" / "exercise.py").read_text(encoding="utf-8") == STUB
 
 
@@ -45,10 +48,12 @@ def test_a_second_start_leaves_work_alone_and_force_keeps_it_beside(
     with pytest.raises(WorkbenchError, match="--force"):
         start(tmp_path, [scale])
     assert file.read_text(encoding="utf-8") == "my work"
+    told = []
     for _ in range(2):
-        start(tmp_path, [scale], force=True)
+        told += start(tmp_path, [scale], force=True)
         file.write_text("my work", encoding="utf-8")
     kept = [path for path in file.parent.iterdir() if path.name.startswith("exercise.py.")]
+    assert sorted(told) == sorted(kept)
     assert [path.read_text(encoding="utf-8") for path in kept] == ["my work"] * 2
 
 
@@ -104,11 +109,52 @@ def test_progress_is_remembered_and_hints_begin_again_with_another_mistake(
     assert read_progress(tmp_path)["03-scale"]["hint"] == 0
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe", b'{"03-scale": 3}'])
-def test_a_damaged_note_of_progress_is_no_obstacle(
-    content: bytes, scale: Exercise, tmp_path: Path
+def failed(message: str, diagnosis: str = "", says: str = "") -> Verdict:
+    outcome = Outcome("values", Text("", ""), FAILED, Text(message, ""))
+    told = diagnosis, Text(says, ""), Text("", "")
+    return Verdict("03-scale", Text("Scale", "缩放"), FAILED, (outcome,), *told)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "level"),
+    [
+        (failed("a"), failed("a"), 3),
+        (failed("a"), failed("b"), 0),
+        (failed("a", "x", "x"), failed("b", "x", "x"), 3),
+        (failed("a", "x", "x"), failed("a", "y", "y"), 0),
+        (failed("a", "factor", "times 2"), failed("a", "factor", "times 3"), 0),
+        (failed("a"), replace(failed("a"), outcomes=(), status=PASSED), 0),
+    ],
+)
+def test_hints_begin_again_when_something_else_is_told(
+    before: Verdict, after: Verdict, level: int, scale: Exercise, tmp_path: Path
 ) -> None:
+    note(tmp_path, before)
+    note_hint(tmp_path, scale, 3)
+    note(tmp_path, after)
+    assert read_progress(tmp_path)["03-scale"]["hint"] == level
+
+
+def test_a_file_that_has_changed_since_it_was_checked_is_known(
+    scale: Exercise, tmp_path: Path
+) -> None:
+    start(tmp_path, [scale])
+    file = tmp_path / "03-scale" / "exercise.py"
+    note(tmp_path, failed("a"))  # as an earlier version noted it
+    assert not changed(tmp_path, scale, read_progress(tmp_path))
+    note(tmp_path, failed("a"), fingerprint(file))
+    assert not changed(tmp_path, scale, read_progress(tmp_path))
+    file.write_text("my work", encoding="utf-8")
+    assert changed(tmp_path, scale, read_progress(tmp_path))
+    note_hint(tmp_path, scale, 1)
+    assert changed(tmp_path, scale, read_progress(tmp_path))
+    file.unlink()
+    assert changed(tmp_path, scale, read_progress(tmp_path))
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe", b'{"03-scale": 3}'])
+def test_a_damaged_note_of_progress_is_no_obstacle(content: bytes, tmp_path: Path) -> None:
     (tmp_path / PROGRESS).write_bytes(content)
     assert last_verdict(read_progress(tmp_path), "03-scale") is None
-    note(tmp_path, grade(scale, answer(tmp_path, "")))
+    note(tmp_path, failed("a"))
     assert last_verdict(read_progress(tmp_path), "03-scale") is not None
