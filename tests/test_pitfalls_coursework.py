@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from minigrad.coursework import Exercise, grade, load
-from minigrad.coursework.grading import verify
 from minigrad.coursework.values import difference
+from minigrad.coursework.verifying import verify
 from minigrad.coursework.workbench import named, shipped
 from tests.coursework.helpers import answer, written
 

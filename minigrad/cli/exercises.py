@@ -4,10 +4,12 @@ What an exercise is and who decides is told in `minigrad.coursework`; here its v
 on the terminal, reports and exit statuses.
 """
 
+import os
 import re
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import suppress
 from datetime import datetime
 from enum import StrEnum
@@ -21,7 +23,8 @@ from rich.text import Text as Styled
 
 from minigrad.cli import Language, LanguageOption, default_language, fail, printable
 from minigrad.cli.notebooks import NotebookError, write_notebooks
-from minigrad.coursework.exercise import Exercise, folders_in, load
+from minigrad.coursework.classes import Workers
+from minigrad.coursework.exercise import Exercise, folders_in
 from minigrad.coursework.grading import (
     ERROR,
     FAILED,
@@ -30,10 +33,10 @@ from minigrad.coursework.grading import (
     Verdict,
     grade,
     unchecked,
-    verify,
 )
 from minigrad.coursework.reports import FORMATS, message_of, said_of
 from minigrad.coursework.values import Text
+from minigrad.coursework.verifying import verify_folder
 from minigrad.coursework.workbench import (
     WorkbenchError,
     changed,
@@ -405,20 +408,13 @@ def _verify(
     except WorkbenchError as error:
         fail(str(error))
     bad = total = 0
-    for exercise in chosen:
+    for exercise, (count, problems) in zip(chosen, _verified(chosen), strict=True):
         twins = [e.name for e in known if e.number == exercise.number and e is not exercise]
-        problems = [f"{name} has the same number" for name in twins]
-        try:
-            read = load(exercise.folder)
-        except ValueError as error:
-            problems += str(error).splitlines()
-            count = "not read"
-        else:
-            problems += verify(read)
-            total += len(read.mutants)
-            count = f"{len(read.mutants)} mistakes"
+        problems = [*[f"{name} has the same number" for name in twins], *problems]
         bad += bool(problems)
-        typer.echo(f"{exercise.name}: {count}, {'WRONG' if problems else 'ok'}")
+        total += count or 0
+        told = "not read" if count is None else f"{count} mistakes"
+        typer.echo(f"{exercise.name}: {told}, {'WRONG' if problems else 'ok'}")
         for problem in problems:
             typer.echo(f"  {printable(problem)}")
     strays = {place.parent.name for place in folder.glob("*/checks.py")} - {e.name for e in known}
@@ -428,6 +424,19 @@ def _verify(
         f"{len(chosen) - bad} of {len(chosen)} exercises are right; {total} mistakes have names."
     )
     raise typer.Exit(int(bad > 0 or bool(strays)))
+
+
+def _verified(chosen: Sequence[Exercise]) -> Iterator[tuple[int | None, list[str]]]:
+    """What came of each, in order; several at a time."""
+    folders = [exercise.folder.resolve() for exercise in chosen]
+    if len(folders) == 1:
+        yield verify_folder(folders[0])
+        return
+    try:
+        with Workers(os.cpu_count() or 1) as workers:
+            yield from workers.map(verify_folder, folders)
+    except BrokenExecutor:
+        fail("the code of one of them ended the process that verifies it; verify them one by one")
 
 
 def _known(language: Language) -> list[Exercise]:

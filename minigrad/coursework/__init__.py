@@ -16,9 +16,10 @@ from minigrad.coursework.exercise import (
     load,
     misshapen,
 )
-from minigrad.coursework.grading import Outcome, Verdict, grade, verify
+from minigrad.coursework.grading import Outcome, Verdict, grade
 from minigrad.coursework.layers import op_checks, unchanged
 from minigrad.coursework.values import Text, identical
+from minigrad.coursework.verifying import verify
 
 __all__ = [
     "Check",

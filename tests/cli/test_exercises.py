@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 
 from minigrad.cli import Language, app
 from minigrad.cli import exercises as command
-from minigrad.coursework import Exercise, Outcome, Text, Verdict, verify
+from minigrad.coursework import Exercise, Outcome, Text, Verdict, verifying
 from minigrad.coursework.grading import FAILED
 from minigrad.coursework.reports import message_of
 from minigrad.coursework.values import difference
@@ -337,7 +337,7 @@ BROKEN = {
 def test_an_authors_slip_is_a_line_and_no_traceback(
     file: str, old: str, new: str, says: str, scale: Exercise, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "verify", partial(verify, seeds=(0,)))
+    monkeypatch.setattr(verifying, "verify", partial(verifying.verify, seeds=(0,)))
     place = scale.folder / file
     text = place.read_text(encoding="utf-8")
     assert old in text
@@ -376,7 +376,7 @@ def test_checks_that_cannot_be_run_are_said(checks: str, says: str, scale: Exerc
 def test_the_other_exercises_are_verified_all_the_same(
     scale: Exercise, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "verify", lambda _: [])
+    monkeypatch.setattr(verifying, "verify", lambda _: [])
     written(tmp_path / "course", "03-other")
     written(tmp_path / "course", "cube")
     (scale.folder / "checks.py").unlink()

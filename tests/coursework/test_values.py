@@ -16,6 +16,7 @@ from minigrad.coursework.values import (
     difference,
     encode,
     encode_all,
+    identical,
 )
 
 ARRAYS = [
@@ -113,3 +114,12 @@ def test_all_else_is_wrong_and_says_how(value: Any, right: Any, says: str) -> No
     assert told is not None
     assert says in told.en
     assert told.zh != told.en
+
+
+def test_arrays_are_identical_in_shape_and_entries() -> None:
+    x = np.array([1.0, np.nan])
+    assert identical(x, x.copy())
+    assert not identical(x, np.array([1.0, 0.0]))
+    assert not identical(x, x[None])
+    assert not identical(x, Foreign("None"))
+    assert not identical(None, None)
