@@ -156,7 +156,7 @@ def difference(value: Any, right: Any) -> Text | None:
     >>> difference(0.417, 0.4176).en
     'it is 0.417 in place of 0.4176'
     >>> difference(None, 1.0).en
-    'nothing was returned (None)'
+    'it is None: nothing was returned or stored'
     """
     value = value if isinstance(value, Foreign) else decode(encode(value))
     if isinstance(value, Foreign) or isinstance(right, Foreign):
@@ -195,7 +195,7 @@ def _no_number(value: Any, right: Any) -> Text | None:
         has = value if isinstance(value, Foreign) else "array"
         return Text(f"it is {has} in place of {right}", f"是 {has}，应为 {right}")
     if value.kind == "NoneType":
-        return Text("nothing was returned (None)", "没有返回任何值（None）")
+        return Text("it is None: nothing was returned or stored", "是 None：没有返回或保存任何值")
     what = f"{value.kind}: {value.text}".rstrip(": ")
     return Text(f"it is no number or array of numbers but a {what}", f"不是数或数组，而是 {what}")
 

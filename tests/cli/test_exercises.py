@@ -388,6 +388,14 @@ def test_the_other_exercises_are_verified_all_the_same(
     assert "cube: not read, WRONG\n  its name must begin as in 01-name" in result.output
 
 
+def test_an_exercise_that_ends_the_process_is_told_of(scale: Exercise, tmp_path: Path) -> None:
+    other = written(tmp_path / "course", "04-other")
+    (other / "mutants.py").write_text("import os\nos._exit(0)\n", encoding="utf-8")
+    result = run("verify", "--from", str(scale.folder.parent))
+    assert result.exit_code == 2
+    assert "ended the process that verifies it" in result.output
+
+
 def test_a_notebook_checks_what_the_command_checks(
     scale: Exercise,
     work: Path,

@@ -37,7 +37,7 @@ FOUND = {
         "an input",
     ),
     "the upstream changed": (RULE + "g *= c\n    return g", "untouched", "the upstream is changed"),
-    "nothing returned": (RULE + "g * c", "shapes", "nothing was returned (None)"),
+    "nothing returned": (RULE + "g * c", "shapes", "it is None: nothing was returned or stored"),
     "a list": (RULE + "return (g * c).tolist()", "shapes", "but a list"),
     "another shape": (RULE + "return (g * c)[:1]", "shapes", "has shape"),
     "integers": (
