@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import suppress
 from datetime import datetime
@@ -30,6 +30,7 @@ from minigrad.coursework.grading import (
     FAILED,
     NOT_ATTEMPTED,
     PASSED,
+    WAITING,
     Verdict,
     grade,
     unchecked,
@@ -109,7 +110,6 @@ WORDS = {
     "output": Text(
         "-o FILE is for a report; add --report", "-o FILE 用于写报告，请同时加上 --report"
     ),
-    "waiting": Text("it was not checked yet", "尚未检查"),
     "one": Text("choose one exercise: {}", "请选择一个练习：{}"),
     "watching": Text(
         "Watching {}. It is checked whenever you save it; Ctrl-C ends this.",
@@ -205,23 +205,22 @@ def _check(
     if output is not None and report is None:
         fail(WORDS["output"].of(language))
     files = _files(which, folder, language)
-    waiting = WORDS["waiting"]
-    verdicts = {e.name: unchecked(e, waiting, seed=seed) for e, _ in files}
+    verdicts = {e.name: unchecked(e, WAITING, seed=seed) for e, _ in files}
 
-    def written() -> None:  # before all and after each, so that there is a report whatever happens
-        if report is None or output is None:
-            return
-        try:
+    def keep(*made: Verdict) -> None:
+        """Before all and after each check, so that something is there whatever happens."""
+        verdicts.update({verdict.exercise: verdict for verdict in made})
+        if report is not None and output is not None:
             write_whole(output, FORMATS[report]([*verdicts.values()], language).encode())
-        except OSError as error:
-            fail(f"{error.filename or output}: {error.strerror or error}")
 
-    written()
-    for exercise, file in files:
-        verdicts[exercise.name] = verdict = _grade(exercise, file, folder, seed)
-        written()
-        if report is None:
-            show(verdict, language, folder)
+    try:
+        keep()
+        for exercise, file in files:
+            keep(_grade(exercise, file, folder, seed, so_far=keep))
+            if report is None:
+                show(verdicts[exercise.name], language, folder)
+    except OSError as error:
+        fail(f"{error.filename or output}: {error.strerror or error}")
     if report is not None and output is None:
         typer.echo(FORMATS[report]([*verdicts.values()], language))
     raise typer.Exit(_status([*verdicts.values()]))
@@ -249,9 +248,15 @@ def check(which: str, *, folder: Path | str = ".", language: str = "en") -> None
         show(_grade(exercise, file, Path(folder)), Language(language))
 
 
-def _grade(exercise: Exercise, file: Path, folder: Path, seed: int = 0) -> Verdict:
+def _grade(
+    exercise: Exercise,
+    file: Path,
+    folder: Path,
+    seed: int = 0,
+    so_far: Callable[[Verdict], None] | None = None,
+) -> Verdict:
     of = fingerprint(file)
-    verdict = grade(exercise, file, seed=seed)
+    verdict = grade(exercise, file, seed=seed, so_far=so_far)
     with suppress(OSError):  # a folder that cannot be written to can be checked all the same
         note(folder, verdict, of)
     return verdict

@@ -7,7 +7,7 @@ Checks stand in layers, and the first that fails ends it: one mistake, one messa
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,6 +38,7 @@ from minigrad.coursework.values import (
 )
 
 NOTHING = Text("", "")
+WAITING = Text("it was not checked yet", "尚未检查")
 PASSED, FAILED, SKIPPED, ERROR = "passed", "failed", "skipped", "error"
 NOT_ATTEMPTED = "not attempted"
 
@@ -86,13 +87,42 @@ class Verdict:
         return bad[0] if bad else None
 
 
-def grade(exercise: Exercise, file: Path, *, seed: int = 0) -> Verdict:
-    """Check a student's file. Its errors become a verdict, and so do those of the check."""
+def grade(
+    exercise: Exercise,
+    file: Path,
+    *,
+    seed: int = 0,
+    so_far: Callable[[Verdict], None] | None = None,
+) -> Verdict:
+    """Check a student's file. Its errors become a verdict, and so do those of the check.
+
+    Args: `so_far` is called with what is known after each check, while the others go on.
+    """
+    outcomes: list[Outcome] = []
+
+    def heard(found: Run) -> None:
+        if so_far is not None and not (outcomes and outcomes[-1].status == FAILED):
+            outcomes.append(_outcome(exercise, exercise.checks[len(outcomes)], found, seed))
+            rest = [Outcome(c.name, c.title, ERROR, WAITING) for c in exercise.checks]
+            made = (*outcomes, *rest[len(outcomes) :])
+            so_far(Verdict(exercise.name, exercise.title, ERROR, made, seed=seed))
+
     try:
-        return judge(exercise, run(exercise, file, seed=seed), seed=seed)
+        return judge(exercise, run(exercise, file, seed=seed, heard=heard), seed=seed)
     except Exception as error:  # of ours, not of the student's: that is a verdict
         told = f"{type(error).__name__}: {error}"
         return unchecked(exercise, Text(told, told), seed=seed)
+
+
+def _outcome(exercise: Exercise, check: Check, found: Run, seed: int) -> Outcome:
+    """What came of a check that has been observed."""
+    seen = {(name, k): x for (name, k), x in found.observed.items() if name == check.name}
+    derived = _all_derived(exercise, replace(found, observed=seen), seed)
+    bad, _ = _failure(exercise, check, derived, seed)
+    seconds = round(found.seconds.get(check.name, 0.0), 4)
+    if bad is None:
+        return Outcome(check.name, check.title, PASSED, seconds=seconds)
+    return Outcome(check.name, check.title, FAILED, bad.what, seconds)
 
 
 def unchecked(exercise: Exercise, why: Text, *, seed: int = 0) -> Verdict:
@@ -103,12 +133,16 @@ def unchecked(exercise: Exercise, why: Text, *, seed: int = 0) -> Verdict:
 
 def judge(exercise: Exercise, found: Run, *, seed: int = 0) -> Verdict:
     """The verdict on what was observed."""
+    return verdict_of(exercise, _all_derived(exercise, found, seed), seed)
+
+
+def _all_derived(exercise: Exercise, found: Run, seed: int) -> Run:
     checks = {check.name: check for check in exercise.checks}
     observed = {
         (name, offset): _derived(exercise, checks[name], seen, seed, offset)
         for (name, offset), seen in found.observed.items()
     }
-    return verdict_of(exercise, replace(found, observed=observed), seed)
+    return replace(found, observed=observed)
 
 
 def verdict_of(exercise: Exercise, found: Run, seed: int) -> Verdict:

@@ -17,7 +17,7 @@ import threading
 import time
 import uuid
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -57,8 +57,13 @@ class Run:
     printed: str = ""
 
 
-def run(exercise: Exercise, file: Path, *, seed: int = 0) -> Run:
-    """Observe a student's file. Whatever it does, this returns, and nothing of it is left."""
+def run(
+    exercise: Exercise, file: Path, *, seed: int = 0, heard: Callable[[Run], None] | None = None
+) -> Run:
+    """Observe a student's file. Whatever it does, this returns, and nothing of it is left.
+
+    Args: `heard` is called with what there is after each check.
+    """
     found = Run()
     with (
         _folder() as folder,
@@ -70,7 +75,7 @@ def run(exercise: Exercise, file: Path, *, seed: int = 0) -> Run:
         printed = _Printed(process.stderr, process)
         _thread(_read, process.stdout, lines)
         _thread(printed.read)
-        found.ended = _follow(found, exercise, lines, printed)
+        found.ended = _follow(found, exercise, lines, printed, heard)
         with suppress(subprocess.TimeoutExpired):
             process.wait(1 if found.ended in ("", "exit") else 0)
         if found.ended == "exit":
@@ -81,7 +86,11 @@ def run(exercise: Exercise, file: Path, *, seed: int = 0) -> Run:
 
 
 def _follow(
-    found: Run, exercise: Exercise, lines: queue.Queue[bytes | None], printed: _Printed
+    found: Run,
+    exercise: Exercise,
+    lines: queue.Queue[bytes | None],
+    printed: _Printed,
+    heard: Callable[[Run], None] | None,
 ) -> str:
     """Take lines until the end; returns why there are no more, or "" if all have come."""
     while len(found.observed) < exercise.observations:
@@ -100,6 +109,8 @@ def _follow(
             return "unreadable"
         if found.loading is not None:
             break
+        if heard is not None and found.observed and not len(found.observed) % exercise.seeds:
+            heard(found)
     return ""
 
 

@@ -202,6 +202,27 @@ def test_a_report_is_there_before_the_first_check_and_whatever_happens(
 
 
 @pytest.mark.slow
+def test_a_report_is_written_after_each_check(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of an answer whose end never comes."""
+    kept: list[list[str]] = []
+
+    def noted(file: Path, content: bytes) -> None:
+        (verdict,) = json.loads(content)["exercises"]
+        kept.append([outcome["status"] for outcome in verdict["outcomes"]])
+
+    monkeypatch.setattr(command, "write_whole", noted)
+    loop = "\n\ndef scaled_gradient(g, c):\n    while True:\n        pass\n"
+    work.write_text(SOLUTION + loop, encoding="utf-8")
+    run("check", "3", "--report", "json", "-o", "results.json")
+    assert kept == [
+        ["error"],  # before anything
+        ["passed", *["error"] * 7],  # the signature
+        ["passed", "passed", *["error"] * 6],  # and the values
+        ["passed", "passed", "failed", *["skipped"] * 5],
+    ]
+
+
+@pytest.mark.slow
 def test_a_check_that_fails_itself_is_an_error_and_not_a_wrong_answer(
     work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
