@@ -208,7 +208,7 @@ def test_a_report_is_written_after_each_check(work: Path, monkeypatch: pytest.Mo
 
     def noted(file: Path, content: bytes) -> None:
         (verdict,) = json.loads(content)["exercises"]
-        kept.append([outcome["status"] for outcome in verdict["outcomes"]])
+        kept.append([outcome["status"] for outcome in verdict["checks"]])
 
     monkeypatch.setattr(command, "write_whole", noted)
     loop = "\n\ndef scaled_gradient(g, c):\n    while True:\n        pass\n"

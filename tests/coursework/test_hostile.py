@@ -37,7 +37,7 @@ HOSTILE = {
     ),
     "a recursion": "def scaled_gradient(g, c):\n    return scaled_gradient(g, c)",
     "a segfault": "import ctypes\nctypes.string_at(0)",
-    "much memory": "blocks = [bytearray(1 << 30) for _ in range(64)]",
+    "much memory": "block = bytearray(3 << 30)",
     "much output": "while True:\n    print('x' * 10000)",
     "patched comparisons": "np.allclose = np.array_equal = lambda *a, **k: True\n" + WRONG,
     "patched comparisons, and an input written into": (
