@@ -153,6 +153,16 @@ CATALOGUE: dict[str, dict[str, tuple[str, str]]] = {
             "多次使用的张量得到的是沿每条路径传来的贡献之和。",
         ),
     },
+    "term-everywhere": {
+        "en": (
+            "Every entry of the gradient is off by {number}, whatever the upstream is.",
+            "Which term is not multiplied by the upstream?",
+        ),
+        "zh": (
+            "梯度的每个元素都相差 {number}，与上游无关。",
+            "哪一项没有乘以上游梯度？",
+        ),
+    },
     "term-along-axis": {
         "en": (
             "The gradient differs from the right one by a term that is the same along axis {axis}.",
@@ -178,7 +188,7 @@ def diagnose(occasions: Sequence[Occasion], *, least: int = 2) -> Diagnosis | No
     """The mistake that explains the wrong gradient on all occasions, or None.
 
     Args: `least` is the number of occasions without which nothing is said. A known mistake also
-    counts if its gradient appears times a constant, or transposed.
+    counts if its gradient appears times a constant.
 
     >>> right = [np.array([1.0, -2.0, 4.0]), np.array([3.0, 0.5])]
     >>> found = diagnose([Occasion(x, len(x) * x, constants={"n": len(x)}) for x in right])
@@ -229,17 +239,14 @@ def _known(o: Occasion) -> list[Diagnosis]:
 
 
 def _known_and_more(o: Occasion) -> list[Diagnosis]:
-    """A known mistake times a constant, the same everywhere, or transposed."""
-    found = []
-    for name, made in o.mistakes.items():
-        if _is_multiple(made, o.right):  # a constant times it is no more than another constant
-            continue
-        for text, value in _factors(o):
-            if _equal(o.wrong, value * made):
-                found.append(Diagnosis(name, (("times", text),)))
-        if made.ndim > 1 and _equal(o.wrong, made.swapaxes(-1, -2)):
-            found.append(Diagnosis(name, (("transposed", ""),)))
-    return found
+    """A known mistake times a constant, the same everywhere."""
+    return [
+        Diagnosis(name, (("times", text),))
+        for name, made in o.mistakes.items()
+        if not _is_multiple(made, o.right)  # a constant times it is no more than another constant
+        for text, value in (("−1", -1.0), *_factors(o))
+        if _equal(o.wrong, value * made)
+    ]
 
 
 def _is_multiple(x: Array, of: Array) -> bool:
@@ -333,6 +340,14 @@ def _is_constant(x: Array, axis: int) -> bool:
     return _equal(x, np.broadcast_to(x.mean(axis, keepdims=True), x.shape))
 
 
+def _term_everywhere(o: Occasion) -> list[Diagnosis]:
+    if o.wrong.shape != o.right.shape or not o.wrong.size or not np.isfinite(o.wrong).all():
+        return []
+    off = o.wrong - o.right
+    even = bool((np.abs(off - off.flat[0]) <= CLOSE * abs(off.flat[0])).all())
+    return [Diagnosis("term-everywhere", (("number", f"{off.flat[0]:.4g}"),))] if even else []
+
+
 def _term_along_axis(o: Occasion) -> list[Diagnosis]:
     if o.wrong.shape != o.right.shape or not np.isfinite(o.wrong).all():
         return []
@@ -367,6 +382,7 @@ _RELATIONS: tuple[Relation, ...] = (
     _other_input,
     _not_summed,
     _one_contribution,
+    _term_everywhere,
     _term_along_axis,
     _group,
 )

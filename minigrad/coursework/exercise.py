@@ -14,7 +14,7 @@ import ast
 import runpy
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -123,7 +123,7 @@ class Check(NamedTuple):
             the mistakes: so flags are decided outside the student's process.
         gradients: whether what is observed are gradients, to which mistakes have names.
         backward: whether it looks at nothing but the backward, so that what explains the gradients
-            explains it too.
+            explains it too; or the ids of what does.
         coarse: whether it observes so little, flags or shapes, that many mistakes look alike in it.
     """
 
@@ -132,7 +132,7 @@ class Check(NamedTuple):
     observe: Observe
     judge: Callable[[Observation, Observation], Failure | None] = as_the_reference
     gradients: bool = False
-    backward: bool = False
+    backward: bool | Collection[str] = False
     coarse: bool = False
     derive: Callable[[Observation, Observation], Observation] | None = None
 

@@ -395,28 +395,32 @@ def explain(exercise: Exercise, check: Check, bad: Failure, found: Run, seed: in
     looking = next((c for c in after if c.gradients), None)
     if not (check.gradients or check.backward) or _came_as_integers(exercise, check, found):
         return None
-    told = _by_relations(exercise, looking, bad, found, seed, passed) if looking else None
+    known = [
+        m
+        for m in exercise.mutants
+        if not _right(exercise, m, check, seed)
+        and all(_right(exercise, m, c, seed) for c in passed)
+    ]
+    told = _by_relations(exercise, looking, bad, found, seed, known) if looking else None
     if told is None:
         return None
-    for mistake in exercise.mutants:
+    for mistake in known:
         if mistake.id == told.id:
             return Told(mistake.id, _and_more(mistake.says, dict(told.values)), mistake.hint)
+    explains = check.gradients or check.backward is True or told.id in (check.backward or ())
+    if not explains:
+        return None
     says, hint = (Text(tell("en"), tell("zh")) for tell in (told.sentence, told.hint))
     return Told(told.id, says, hint)
 
 
 def _and_more(says: Text, values: Mapping[str, str]) -> Text:
-    """What a known mistake is told as, where a constant or a transpose comes on top of it."""
+    """What a known mistake is told as, where a constant comes on top of it."""
     if "times" in values:
         factor = values["times"]
         return Text(
             f"It is {factor} times what this mistake gives: {says.en}",
             f"结果是下面这个错误所得的 {factor} 倍：{says.zh}",
-        )
-    if "transposed" in values:
-        return Text(
-            f"It is the transpose of what this mistake gives: {says.en}",
-            f"结果是下面这个错误所得的转置：{says.zh}",
         )
     return says
 
@@ -503,12 +507,9 @@ def _same_value(a: Any, b: Any) -> bool:
 
 
 def _by_relations(
-    exercise: Exercise, check: Check, bad: Failure, found: Run, seed: int, passed: Sequence[Check]
+    exercise: Exercise, check: Check, bad: Failure, found: Run, seed: int, known: Sequence[Mutant]
 ) -> Diagnosis | None:
     """The diagnosis of the input whose gradient failed, or of the first that is wrong."""
-    known = [
-        m for m in exercise.mutants if all(_right(exercise, m, other, seed) for other in passed)
-    ]
     by_input: dict[str, list[Occasion]] = {}
     wrong_first = ""
     for offset in range(exercise.seeds):

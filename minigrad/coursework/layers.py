@@ -25,6 +25,10 @@ Example = Callable[[Rng], Any]
 Constants = Callable[..., Mapping[str, float]]
 
 
+NOT_LINEAR = "not-finite", "upstream-ignored", "term-everywhere", "term-along-axis"
+"""What a gradient that is not linear in the upstream can be told as; a factor, say, cannot be."""
+
+
 def op_checks(
     forward: str,
     rules: Sequence[str | None],
@@ -76,7 +80,7 @@ def op_checks(
             Text("gradients are linear in the upstream", "梯度对上游是线性的"),
             asked.linear,
             _is_linear,
-            backward=True,
+            backward=NOT_LINEAR,
         ),
         Check(
             "gradients",

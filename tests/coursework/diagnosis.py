@@ -117,6 +117,10 @@ MISTAKES: dict[str, tuple[Diagnosis, Change]] = {
         Diagnosis("first-contribution", (("count", "3"),)),
         lambda o, rng: replace(o, wrong=o.contributions[0]),
     ),
+    "everywhere": (
+        Diagnosis("term-everywhere", (("number", "-0.25"),)),
+        lambda o, rng: replace(o, wrong=o.right - 0.25),
+    ),
     "along the last axis": (Diagnosis("term-along-axis", (("axis", "-1"),)), _along),
     "in a group": (
         Diagnosis("group", (("group", "where an index is repeated"),)),
@@ -129,10 +133,6 @@ MISTAKES: dict[str, tuple[Diagnosis, Change]] = {
     "known times n": (
         Diagnosis("mistake 3"),
         lambda o, rng: replace(o, wrong=o.mistakes["mistake 3"] * o.constants["n"]),
-    ),
-    "known, transposed": (
-        Diagnosis("mistake 3"),
-        lambda o, rng: replace(o, wrong=o.mistakes["mistake 3"].swapaxes(-1, -2)),
     ),
 }
 
@@ -185,7 +185,7 @@ def false_alarms(times: int, seed: int = 1) -> list[Diagnosis]:
 def combined(times: int, seed: int = 2) -> Counter[str]:
     """Of two mistakes at once: how often one of them was named, none, or another."""
     rng = np.random.default_rng(seed)
-    reshaped = ("not summed", "transposed", "known, transposed")
+    reshaped = ("not summed", "transposed")
     names = [n for n in MISTAKES if n not in reshaped]
     counts: Counter[str] = Counter()
     for _ in range(times):

@@ -34,6 +34,7 @@ def test_every_id_of_the_catalogue_has_a_mistake_that_shows_it() -> None:
 
 def test_every_entry_says_something_in_both_languages() -> None:
     values = (("factor", "n"), ("other", "K"), ("count", "3"), ("axis", "-1"), ("group", "ties"))
+    values += (("number", "0.1"),)
     for name in CATALOGUE:
         told = Diagnosis(name, values)
         for sentence in (told.sentence, told.hint):
@@ -116,3 +117,22 @@ def test_what_holds_only_nearly_does_not_hold() -> None:
     x = np.array([1.0, -2.0, 3.0])
     assert diagnose([Occasion(x, -x * (1 + 1e-4))] * 2) is None
     assert diagnose([Occasion(x, -x * (1 + 1e-8))] * 2) == Diagnosis("sign")
+
+
+def test_a_term_everywhere_is_the_same_number_on_all_occasions() -> None:
+    rows = [np.array([1.0, -2.0, 3.0]), np.array([0.5, 4.0])]
+    found = diagnose([Occasion(x, x + 0.25) for x in rows])
+    assert found is not None
+    assert (
+        found.sentence() == "Every entry of the gradient is off by 0.25, whatever the upstream is."
+    )
+    assert diagnose([Occasion(x, x + len(x)) for x in rows]) == Diagnosis(
+        "term-along-axis", (("axis", "-1"),)
+    )
+
+
+def test_a_known_mistake_may_have_the_opposite_sign() -> None:
+    rows = [np.array([1.0, -2.0, 3.0]), np.array([0.5, 4.0])]
+    made = [x**2 for x in rows]
+    occasions = [Occasion(x, -y, mistakes={"it": y}) for x, y in zip(rows, made, strict=True)]
+    assert diagnose(occasions) == Diagnosis("it", (("times", "−1"),))

@@ -223,7 +223,7 @@ def test_the_input_that_failed_is_told_and_not_one_before_it(product: Exercise) 
     verdict = verdict_on(product, code)
     assert verdict.failed is not None
     assert verdict.failed.name == "linear"
-    assert verdict.says.en.startswith("∂L/∂b: The gradient differs from the right one by a term")
+    assert verdict.says.en.startswith("∂L/∂b: Every entry of the gradient is off by 1, whatever")
 
 
 def test_where_a_check_is_of_no_input_the_first_wrong_one_is_told(product: Exercise) -> None:

@@ -114,6 +114,23 @@ def test_a_mistake_is_named_or_nothing_is_said(code: str, diagnosis: str, scale:
     assert verdict_on(scale, RULE + code).diagnosis == diagnosis
 
 
+@pytest.mark.parametrize(
+    ("code", "diagnosis"),
+    [
+        ("return 2 * c * np.clip(g, -1, 1)", ""),  # a clipped gradient is no factor
+        ("return g * c + 0.1", "term-everywhere"),
+        ("return c * np.ones_like(g)", "scale.upstream"),
+        ("return g * c / 0", "not-finite"),
+    ],
+)
+def test_what_is_not_linear_is_told_as_no_factor(
+    code: str, diagnosis: str, scale: Exercise
+) -> None:
+    verdict = verdict_on(scale, RULE + code)
+    assert verdict.failed is not None
+    assert (verdict.failed.name, verdict.diagnosis) == ("linear", diagnosis)
+
+
 def test_zero_may_be_rounded(scale: Exercise) -> None:
     """Of an upstream of 0 a rule may leave what is far below the gradients."""
     assert verdict_on(scale, RULE + "return g * c + 1e-15").status == "passed"
