@@ -33,8 +33,8 @@ def test_every_id_of_the_catalogue_has_a_mistake_that_shows_it() -> None:
 
 
 def test_every_entry_says_something_in_both_languages() -> None:
-    values = (("factor", "n"), ("other", "K"), ("count", "3"), ("axis", "-1"), ("group", "ties"))
-    values += (("number", "0.1"),)
+    given = {"factor": "n", "other": "K", "count": "3", "axis": "-1", "group": "ties"}
+    values = tuple({**given, "number": "0.1"}.items())
     for name in CATALOGUE:
         told = Diagnosis(name, values)
         for sentence in (told.sentence, told.hint):
