@@ -51,7 +51,8 @@ class Primitive:
         if unknown := traits.keys() - Primitive.__annotations__.keys():
             raise TypeError(f"{forward.__name__}: a primitive has no {', '.join(unknown)}.")
         vars(self).update(traits)
-        code = forward.__code__
+        written = inspect.unwrap(forward)  # below decorators that use functools.wraps
+        code = written.__code__
         positional = code.co_varnames[: code.co_argcount]
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         self.many = bool(code.co_flags & inspect.CO_VARARGS)
@@ -59,8 +60,8 @@ class Primitive:
         self.input_names = star if self.many else names[: len(rules)]
         self.name = forward.__name__
         self.forward = forward
-        values = dict(zip(reversed(positional), reversed(forward.__defaults__ or ()), strict=False))
-        values |= forward.__kwdefaults__ or {}
+        values = dict(zip(reversed(positional), reversed(written.__defaults__ or ()), strict=False))
+        values |= written.__kwdefaults__ or {}
         options = [name for name in names if name not in self.input_names]
         self.defaults = {name: values.get(name, REQUIRED) for name in options}
         # Only these may be given by position; in an op of many inputs, all of them may.

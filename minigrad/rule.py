@@ -5,6 +5,7 @@ Broadcasting and casting are undone here, once for all ops, so that no rule has 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -33,7 +34,7 @@ class Rule:
     def __init__(self, function: Function, op: Primitive) -> None:
         if not isinstance(function, FunctionType):
             raise TypeError(f"{op}: a rule is a function, not a {type(function).__name__}.")
-        code = function.__code__
+        code = inspect.unwrap(function).__code__
         count = code.co_argcount
         if count == 0:
             raise TypeError(f"{op}: a rule's first parameter is the upstream gradient.")

@@ -102,11 +102,11 @@ CATALOGUE: dict[str, dict[str, tuple[str, str]]] = {
     "factor": {
         "en": (
             "The gradient is the right one times {factor}.",
-            "Where does {factor} come from in the forward pass, and does the rule have it once?",
+            "Is {factor} one factor too many in the rule, or is one missing that undoes it?",
         ),
         "zh": (
             "梯度是正确值的 {factor} 倍。",
-            "前向计算中的 {factor} 从何而来？规则中是否恰好出现一次？",
+            "规则中是否多乘了 {factor}，或者漏了一个能抵消它的因子？",
         ),
     },
     "transposed": {

@@ -10,7 +10,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -22,7 +22,7 @@ from rich.table import Column, Table
 from rich.text import Text as Styled
 
 from minigrad.cli import Language, LanguageOption, default_language, fail, printable
-from minigrad.cli.notebooks import NotebookError, write_notebooks
+from minigrad.cli.notebooks import NotebookError, nbformat, write_notebooks
 from minigrad.coursework.classes import Workers
 from minigrad.coursework.exercise import Exercise, folders_in
 from minigrad.coursework.grading import (
@@ -43,6 +43,7 @@ from minigrad.coursework.workbench import (
     changed,
     file_of,
     fingerprint,
+    hint_given,
     last_verdict,
     named,
     note,
@@ -103,10 +104,11 @@ WORDS = {
         "{} is not written yet; its page is README.md.", "{} 尚未编写；讲解见 README.zh-CN.md。"
     ),
     "last": Text("That was the last hint.", "这是最后一条提示。"),
-    "not run": Text("Checks that come after it: {}.", "后面还有 {} 项检查。"),
+    "not run": Text("Checks that were not looked at yet: {}.", "后面还有 {} 项检查尚未进行。"),
     "again": Text("The stub is there again.", "练习已恢复原样。"),
     "kept": Text("What you wrote is kept as {}.", "你写的内容保存为 {}。"),
     "file": Text("{} is a file", "{} 是文件，不是文件夹"),
+    "folder": Text("{} is a folder, and no file", "{} 是文件夹，不是文件"),
     "output": Text(
         "-o FILE is for a report; add --report", "-o FILE 用于写报告，请同时加上 --report"
     ),
@@ -140,6 +142,8 @@ def _start(
     """Copy the stubs and their pages into a folder of yours."""
     known = _known(language)
     try:
+        if notebooks:
+            nbformat()  # before anything is written
         kept = start(folder, known, force=force)
         if notebooks:
             write_notebooks(folder, known, language)
@@ -213,17 +217,26 @@ def _check(
         if report is not None and output is not None:
             write_whole(output, FORMATS[report]([*verdicts.values()], language).encode())
 
-    try:
+    with _told(output, language):
         keep()
         for exercise, file in files:
             keep(_grade(exercise, file, folder, seed, so_far=keep))
             if report is None:
                 show(verdicts[exercise.name], language, folder)
-    except OSError as error:
-        fail(f"{error.filename or output}: {error.strerror or error}")
     if report is not None and output is None:
         typer.echo(FORMATS[report]([*verdicts.values()], language))
     raise typer.Exit(_status([*verdicts.values()]))
+
+
+@contextmanager
+def _told(output: Path | None, language: str) -> Iterator[None]:
+    """Tells why a report cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        fail(f"{error.filename or output}: {error.strerror or error}")
+    except ValueError:  # a path without a name, such as .
+        fail(WORDS["folder"].of(language).format(output))
 
 
 def _files(which: str, folder: Path, language: Language) -> list[tuple[Exercise, Path]]:
@@ -342,13 +355,17 @@ def _hint(
     verdict = last_verdict(progress, exercise.name)
     check_it = _command("check", exercise.number, language, folder)
     if verdict is None:
+        try:
+            file_of(folder, exercise)
+        except WorkbenchError as error:
+            fail(error.says.of(language))
         fail(WORDS["first"].of(language).format(check_it), status=1)
     if changed(folder, exercise, progress):
         typer.echo(WORDS["old"].of(language).format(check_it))
     if verdict.status == PASSED:
         typer.echo(WORDS["solved"].of(language))
         return
-    given = level or min(int(progress[exercise.name].get("hint", 0)) + 1, 4)
+    given = level or min(hint_given(progress, exercise.name) + 1, 4)
     typer.echo(f"{given}/4  {hint_of(exercise, verdict, given, language)}")
     if given == 4:
         typer.echo(WORDS["last"].of(language))
@@ -434,9 +451,6 @@ def _verify(
 def _verified(chosen: Sequence[Exercise]) -> Iterator[tuple[int | None, list[str]]]:
     """What came of each, in order; several at a time."""
     folders = [exercise.folder.resolve() for exercise in chosen]
-    if len(folders) == 1:
-        yield verify_folder(folders[0])
-        return
     try:
         with Workers(os.cpu_count() or 1) as workers:
             yield from workers.map(verify_folder, folders)

@@ -48,7 +48,7 @@ WORDS = {
         "已中断：{all} 名学生中已批改 {count} 名；重新运行同一命令即可继续",
     ),
     "written": Text(
-        "{count} students marked. Written: {files}", "已批改 {count} 名学生。已写入：{files}"
+        "Students marked: {count}. Written: {files}", "已批改 {count} 名学生。已写入：{files}"
     ),
     "nobody": Text(
         "{folder} has no folders; it holds one for each student, named after them",
@@ -82,7 +82,7 @@ def grade(
     language: LanguageOption,
 ) -> None:
     """Mark a class. After an interruption it goes on where it was; what changed is marked again."""
-    known, found = _handed_in(submissions, only, language)
+    known, found = _handed_in(submissions, only, output, language)
     marked: list[dict[str, Any]] = []
     try:
         with (
@@ -101,17 +101,19 @@ def grade(
             marked.extend(_shown(marking, len(found), language))
         if len(marked) < len(found):
             raise KeyboardInterrupt
-        _write(marked, known, output, language)
+        _write(marked, known, output, "" if only == "all" else f"-{known[0].name}", language)
     except KeyboardInterrupt:
         _fail("interrupted", language, 130, count=len(marked), all=len(found))
     except OSError as error:
         fail(f"{error.filename or output}: {error.strerror or error}")
 
 
-def _handed_in(folder: Path, only: str, language: str) -> tuple[list[Exercise], list[Submission]]:
+def _handed_in(
+    folder: Path, only: str, out: Path, language: str
+) -> tuple[list[Exercise], list[Submission]]:
     try:
         known = named(only, shipped())
-        found = submissions_in(folder, known)
+        found = submissions_in(folder, known, out)
     except WorkbenchError as error:
         fail(error.says.of(language))
     except OSError as error:
@@ -174,8 +176,10 @@ def _shown(
         yield row
 
 
-def _write(marked: list[dict[str, Any]], known: list[Exercise], out: Path, language: str) -> None:
-    files = (out / "marks.csv", out / "marks.html")
+def _write(
+    marked: list[dict[str, Any]], known: list[Exercise], out: Path, which: str, language: str
+) -> None:
+    files = (out / f"marks{which}.csv", out / f"marks{which}.html")
     rows = sorted(marked, key=lambda row: row["student"])
     mistakes, unclear = misconceptions(rows), puzzles(rows)
     table = "\ufeff" + as_csv(rows, known, language)

@@ -30,28 +30,32 @@ def write_notebooks(folder: Path, known: list[Exercise], language: str) -> list[
 
     Errors: `NotebookError` if nbformat is not installed.
     """
-    try:
-        nbformat: Any = importlib.import_module("nbformat")
-    except ImportError:
-        raise NotebookError(
-            'notebooks are written by nbformat: pip install "minigrad-lab[notebooks]"'
-        ) from None
-    written = []
+    library, written = nbformat(), []
     for exercise in known:
         target = folder / exercise.name / "exercise.ipynb"
         if target.exists():
             continue
-        text = nbformat.writes(notebook(nbformat, exercise, language))
+        text = library.writes(notebook(library, exercise, language))
         write_whole(target, (text + "\n").encode())
         written.append(target)
     return written
 
 
-def notebook(nbformat: Any, exercise: Exercise, language: str) -> Any:
+def nbformat() -> Any:
+    """The library. Errors: `NotebookError` if it is not installed."""
+    try:
+        return importlib.import_module("nbformat")
+    except ImportError:
+        raise NotebookError(
+            'notebooks are written by nbformat: pip install "minigrad-lab[notebooks]"'
+        ) from None
+
+
+def notebook(library: Any, exercise: Exercise, language: str) -> Any:
     """The notebook of one exercise, checked against the notebooks' own schema."""
     page = "README.zh-CN.md" if language == "zh" else "README.md"
     stub = (exercise.folder / "exercise.py").read_text(encoding="utf-8").rstrip()
-    cells = nbformat.v4
+    cells = library.v4
     made = cells.new_notebook(
         cells=[
             cells.new_markdown_cell((exercise.folder / page).read_text(encoding="utf-8").strip()),
@@ -71,5 +75,5 @@ def notebook(nbformat: Any, exercise: Exercise, language: str) -> Any:
     )
     for number, cell in enumerate(made.cells):
         cell.id = f"{exercise.name}-{number}"  # the same whenever it is written
-    nbformat.validate(made)
+    library.validate(made)
     return made

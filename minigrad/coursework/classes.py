@@ -11,7 +11,9 @@ import hashlib
 import io
 import json
 import multiprocessing
+import re
 import signal
+import tempfile
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import (
@@ -22,22 +24,29 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     wait,
 )
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import minigrad
 from minigrad.coursework.exercise import Exercise, load
-from minigrad.coursework.grading import ERROR, FAILED, NOTHING, PASSED, Verdict, grade, unchecked
+from minigrad.coursework.grading import (
+    ERROR,
+    FAILED,
+    LONGEST,
+    MISSING,
+    NOTHING,
+    PASSED,
+    Verdict,
+    grade,
+    unchecked,
+)
 from minigrad.coursework.reports import as_data, from_data, message_of, points
 from minigrad.coursework.values import Text
 from minigrad.files import write_whole
 
-MISSING = "missing"
 """The status of an exercise of which nothing was handed in."""
-
-MOST = 1 << 20
-"""Bytes of a file that is looked at; no answer is longer."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +57,21 @@ class Submission:
     files: dict[str, Path]
 
 
-def submissions_in(folder: Path, known: Sequence[Exercise]) -> list[Submission]:
+def submissions_in(
+    folder: Path, known: Sequence[Exercise], out: Path | None = None
+) -> list[Submission]:
     """One for each folder there: NAME/08-softmax/exercise.py, or NAME/08-softmax.py.
+
+    All of it may lie in one folder more, such as NAME/course. Links that lead out of a student's
+    folder are not followed; `out`, where the results go, is no student's.
 
     Errors: `ValueError` if there is no folder at all in it.
     """
+    own = (out.resolve(), out.resolve() / "students") if out is not None else ()
     students = sorted(
-        path for path in folder.iterdir() if path.is_dir() and path.name[0] not in "._"
+        path
+        for path in folder.iterdir()
+        if path.is_dir() and path.name[0] not in "._" and path.resolve() not in own
     )
     if not students:
         raise ValueError(
@@ -64,12 +81,23 @@ def submissions_in(folder: Path, known: Sequence[Exercise]) -> list[Submission]:
 
 
 def _files(folder: Path, known: Sequence[Exercise]) -> dict[str, Path]:
+    if found := _files_in(folder, known):
+        return found
+    with suppress(OSError):
+        places = [_files_in(place, known) for place in folder.iterdir() if place.is_dir()]
+        inside = [files for files in places if files]
+        return inside[0] if len(inside) == 1 else {}
+    return {}
+
+
+def _files_in(folder: Path, known: Sequence[Exercise]) -> dict[str, Path]:
     found = {}
     for exercise in known:
         for place in (folder / exercise.name / "exercise.py", folder / f"{exercise.name}.py"):
-            if place.is_file():
-                found[exercise.name] = place
-                break
+            with suppress(OSError):  # it, or its folder, cannot be looked at
+                if place.is_file() and place.resolve().is_relative_to(folder.resolve()):
+                    found[exercise.name] = place
+                    break
     return found
 
 
@@ -146,7 +174,7 @@ def _target(out: Path, student: str) -> Path:
     """A file of the student's own, also where their name can be none."""
     kept = "".join(c if c.isalnum() or c in "._-" else "_" for c in student)[:40]
     mark = hashlib.sha256(student.encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    same = kept == student and len(kept.encode()) < 100
+    same = kept == student and len(kept.encode()) < 100 and not re.search("-[0-9a-f]{8}$", kept)
     return out / "students" / (f"{kept}.json" if same else f"{kept}-{mark}.json")
 
 
@@ -172,7 +200,7 @@ def _fingerprint(exercise: Exercise, file: Path | None, seed: int) -> str:
 def _digest(file: Path) -> str:
     try:
         with file.open("rb") as stream:
-            return hashlib.sha256(stream.read(MOST)).hexdigest()
+            return hashlib.sha256(stream.read(LONGEST)).hexdigest()
     except OSError as error:
         return type(error).__name__
 
@@ -228,13 +256,6 @@ def mark(folder: Path, file: Path | None, seed: int) -> dict[str, Any]:
     exercise = load(folder)
     if file is None:
         return as_data(Verdict(exercise.name, exercise.title, MISSING, (), seed=seed))
-    try:
-        size = file.stat().st_size
-    except OSError as error:
-        return as_data(unchecked(exercise, Text(str(error), str(error)), seed=seed))
-    if size > MOST:
-        said = Text(f"it is larger than {MOST:,} bytes", f"文件超过 {MOST:,} 字节")
-        return as_data(unchecked(exercise, said, seed=seed))
     return as_data(grade(exercise, file, seed=seed))
 
 
@@ -246,7 +267,8 @@ class Workers(ProcessPoolExecutor):
 
     def __init__(self, jobs: int) -> None:
         self._others = {*multiprocessing.active_children()}
-        super().__init__(jobs, initializer=_heedless)
+        self._folder = tempfile.TemporaryDirectory(prefix="minigrad-", ignore_cleanup_errors=True)
+        super().__init__(jobs, initializer=_heedless, initargs=(self._folder.name,))
 
     def __exit__(self, kind: Any, *error: Any) -> None:
         """Wait for what runs, or end it."""
@@ -254,9 +276,11 @@ class Workers(ProcessPoolExecutor):
             for process in {*multiprocessing.active_children()} - self._others:
                 process.kill()
         self.shutdown(cancel_futures=True)
+        self._folder.cleanup()
 
 
-def _heedless() -> None:
+def _heedless(folder: str) -> None:
+    tempfile.tempdir = folder  # so that nothing is left where it is killed
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not the parent's
 

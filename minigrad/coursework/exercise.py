@@ -77,7 +77,7 @@ def attempt(
     except NotImplementedError:
         raise
     except Exception as error:  # a student's code may raise anything
-        found |= dict.fromkeys(keys, raised(error, module.__file__, module.__source__))
+        found |= dict.fromkeys(keys, raised(error, *own(module)))
 
 
 def raised(error: BaseException, file: str, code: str) -> Raised:
@@ -101,7 +101,7 @@ def raised(error: BaseException, file: str, code: str) -> Raised:
 @lru_cache(maxsize=256)
 def _operation(place: tuple[int | None, ...], code: str) -> str:
     """The operator or the function where code failed, from its lines and columns."""
-    for node in ast.walk(ast.parse(code)):
+    for node in ast.walk(ast.parse(code)):  # once for each place
         if isinstance(node, (ast.expr, ast.stmt)):
             ends = node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
             if ends == place:
@@ -214,7 +214,14 @@ def observe(check: Check, module: Any, seed: int, offset: int) -> Observation | 
     try:
         return check.observe(module, np.random.default_rng([seed, offset]))
     except (Exception, SystemExit) as error:
-        return raised(error, module.__file__, module.__source__)
+        return raised(error, *own(module))
+
+
+def own(module: Any) -> tuple[str, str]:
+    """The file of a module of a student's and its code, whatever they did to these names."""
+    found = (vars(module).get(name) for name in ("__file__", "__source__"))
+    file, code = (x if isinstance(x, str) else "" for x in found)
+    return file, code
 
 
 def module_of(code: str, file: str) -> Any:

@@ -173,13 +173,15 @@ class _Asked:
     def kept(self, module: Any, rng: Rng) -> Observation:
         found: Observation = {}
         for call in self.calls(module, rng):
-            call.case(*call.case.arrays())
+            earlier = [call.case(*call.case.arrays())]
             found[f"{call.name}: an input"] = _entries(call.case.args)
-        for name, upstream, run, call, saved in self.pulls(module, rng):
+            found[f"#before {call.name}: an earlier result"] = _entries(earlier)
+            _elsewhere(call.case)
+            found[f"{call.name}: an earlier result"] = _entries(earlier)
+        for name, upstream, run, _, saved in self.pulls(module, rng):
             found[f"#before {name}: what the rule was given"] = _entries(saved)
             run(upstream)
             found[f"{name}: the upstream"] = upstream
-            found[f"{name}: an input"] = _entries(call.case.args)
             found[f"{name}: what the rule was given"] = _entries(saved)
         return found
 
@@ -219,7 +221,9 @@ class _Asked:
         for name, op, case in self.calls(module, rng):
             leaves = [Tensor(x, requires_grad=True) for x in case.arrays()]
             out = case(*leaves) * 3.0 + case(*leaves)
-            made = grad(out, leaves, rng.normal(size=out.shape))
+            upstream = rng.normal(size=out.shape)
+            _elsewhere(case)  # a rule that looks at the last call would see this one
+            made = grad(out, leaves, upstream)
             for position, x in zip(case.places, made, strict=True):
                 found[f"3y + y, y = {name}: ∂L/∂{op.input_names[position]}"] = x.numpy()
         return found
@@ -259,6 +263,11 @@ def _pulled(run: Callable[[Array], Any], upstream: Array) -> list[Any]:
     return [deepcopy(run(upstream))]  # a rule may return what it was given
 
 
+def _elsewhere(case: Case) -> None:
+    """The same call at another point: the entries of its inputs in the opposite order."""
+    case(*[x.ravel()[::-1].reshape(x.shape).copy() for x in case.arrays()])
+
+
 def _entries(values: Sequence[Any]) -> Array:
     """The entries of all arrays among some values, one after the other, as they are now."""
     arrays = [x.ravel() for x in values if isinstance(x, np.ndarray)]
@@ -290,6 +299,7 @@ def _named(observed: Observation, right: Observation) -> Failure | None:
 
 CHANGED = {
     "an input": "输入",
+    "an earlier result": "先前的结果",
     "the upstream": "上游梯度",
     "what the rule was given": "规则得到的数组",
 }
@@ -349,8 +359,8 @@ def _is_linear(observed: Observation, right: Observation) -> Failure | None:
             return Failure(
                 name,
                 Text(
-                    f"{name} is not linear in the upstream gradient: of 0 it must be 0, and of "
-                    "g − 3h what it is of g minus three times what it is of h",
+                    f"{name} is not linear in the upstream gradient: where that is 0 it must be 0, "
+                    "and for g − 3h it must be that for g minus three times that for h",
                     f"{name} 对上游梯度不是线性的：上游为 0 时应为 0，上游为 g − 3h 时应等于 "
                     "g 的结果减去 h 的结果的三倍",
                 ),

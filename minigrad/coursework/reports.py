@@ -12,7 +12,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from minigrad.coursework.grading import ERROR, FAILED, NOT_ATTEMPTED, PASSED, Outcome, Verdict
+from minigrad.coursework.grading import (
+    ERROR,
+    FAILED,
+    MISSING,
+    NOT_ATTEMPTED,
+    PASSED,
+    Outcome,
+    Verdict,
+)
 from minigrad.coursework.values import Text
 
 VERSION = 1
@@ -85,24 +93,30 @@ def from_data(data: dict[str, Any]) -> Verdict:
     """The verdict again. Errors: `ValueError` for data that is none."""
     try:
         outcomes = [
-            Outcome(o["name"], Text(**o["title"]), o["status"], Text(**o["message"]), o["seconds"])
+            Outcome(o["name"], _text(o["title"]), o["status"], _text(o["message"]), o["seconds"])
             for o in data["checks"]
         ]
+        if data["status"] not in (PASSED, FAILED, ERROR, NOT_ATTEMPTED, MISSING):
+            raise ValueError(f"its status is {data['status']!r}")
         return Verdict(
             data["exercise"],
-            Text(**data["title"]),
+            _text(data["title"]),
             data["status"],
             tuple(outcomes),
             data["diagnosis"] or "",
-            Text(**data["says"]),
-            Text(**data["hint"]),
-            Text(**data["where"]),
+            _text(data["says"]),
+            _text(data["hint"]),
+            _text(data["where"]),
             data["line"],
             data["printed"],
             data["seed"],
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"this is no verdict: {error}") from error
+
+
+def _text(data: dict[str, str]) -> Text:
+    return Text(data["en"] + "", data["zh"] + "")  # a text and nothing else
 
 
 def as_junit(verdicts: Sequence[Verdict], language: str = "en") -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -32,7 +32,7 @@ from minigrad.coursework.values import Raised, decode, decode_all, encode_all
 MEMORY = 2 << 30
 """Bytes of address space. NumPy and its BLAS map some hundreds of megabytes."""
 
-OUTPUT = 1 << 20
+OUTPUT = 1 << 24
 """Bytes that a student's code may print; what comes after ends it."""
 
 SHOWN = 4000
@@ -40,6 +40,9 @@ SHOWN = 4000
 
 RESULTS = 1 << 24
 """Bytes of all observations of an answer. Those of the exercises take less than a megabyte."""
+
+PATIENCE = 6
+"""How many times the seconds of one observation all of them may take together."""
 
 START = 60.0
 """Seconds for Python, NumPy and the exercise to load, before anything of the student's runs."""
@@ -53,7 +56,7 @@ class Run:
     seconds: dict[str, float] = field(default_factory=dict)
     ready: bool = False  # whether the student's file was begun with
     loading: Raised | None = None  # the error with which it did not load
-    ended: str = ""  # why not everything was observed: "time", "output", "unreadable", "exit 0"
+    ended: str = ""  # why not all was observed: "time 10", "output", "unreadable", "exit 0"
     printed: str = ""
 
 
@@ -93,12 +96,15 @@ def _follow(
     heard: Callable[[Run], None] | None,
 ) -> str:
     """Take lines until the end; returns why there are no more, or "" if all have come."""
+    left = PATIENCE * exercise.seconds
     while len(found.observed) < exercise.observations:
         begun = time.monotonic()
+        limit = min(exercise.seconds, left) if found.ready else START
         try:
-            line = lines.get(timeout=exercise.seconds if found.ready else START)
+            line = lines.get(timeout=max(limit, 0.0))
         except queue.Empty:
-            return "time"
+            return f"time {(exercise.seconds if limit < left else PATIENCE * exercise.seconds):g}"
+        left -= time.monotonic() - begun if found.ready else 0.0
         if printed.full:
             return "output"
         if line is None:
@@ -163,24 +169,17 @@ def _folder() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        with suppress(OSError):
-            _delete(folder)
+        _delete(folder)
 
 
 def _delete(folder: Path) -> None:
-    """Level by level, as folders may lie so deep in one another that no path leads there."""
-    while entries := list(os.scandir(folder)):
-        for entry in entries:
-            if not entry.is_dir(follow_symlinks=False):
-                os.unlink(entry)
-                continue
-            os.chmod(entry, 0o700)
-            for inner in list(os.scandir(entry)):
-                if inner.is_dir(follow_symlinks=False):
-                    os.chmod(inner, 0o700)
-                os.rename(inner, folder / str(uuid.uuid4()))
-            os.rmdir(entry)
-    os.rmdir(folder)
+    """With all that is in it, were it closed to us or deeper than Python recurses."""
+    try:
+        shutil.rmtree(folder)
+    except (OSError, RecursionError):
+        for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
+            with suppress(OSError):  # where there are no such commands
+                subprocess.run([*command, str(folder)], capture_output=True, check=False)
 
 
 @contextmanager

@@ -88,7 +88,7 @@ def encode(value: Any) -> Any:
     if isinstance(value, Variable):
         return {"tensor": encode(value._data)}
     if isinstance(value, (list, tuple)) and not all(isinstance(x, (int, float)) for x in value):
-        return {"kind": type(value).__name__, "text": f"[{len(value)}]"}
+        return {"kind": type(value).__name__, "text": f"len = {len(value)}"}
     if isinstance(value, (bool, int, float, complex, list, tuple, np.ndarray, np.generic)):
         array = np.asarray(value)
         numbers, small = array.dtype.kind in "biufc", array.nbytes <= LARGEST
@@ -195,7 +195,7 @@ def _no_number(value: Any, right: Any) -> Text | None:
         has = value if isinstance(value, Foreign) else "array"
         return Text(f"it is {has} in place of {right}", f"是 {has}，应为 {right}")
     if value.kind == "NoneType":
-        return Text("it is None: nothing was returned or stored", "是 None：没有返回或保存任何值")
+        return Text("it is None, where a value must be", "是 None，这里应当有值")
     what = f"{value.kind}: {value.text}".rstrip(": ")
     return Text(f"it is no number or array of numbers but a {what}", f"不是数或数组，而是 {what}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import minigrad
 from minigrad.coursework.exercise import Exercise, all_exercises
-from minigrad.coursework.grading import Verdict
+from minigrad.coursework.grading import LONGEST, Verdict
 from minigrad.coursework.reports import as_data, from_data
 from minigrad.coursework.values import Text
 from minigrad.files import write_whole
@@ -122,6 +123,7 @@ def keep(file: Path) -> Path:
 
 def reset(folder: Path, exercise: Exercise) -> Path | None:
     """Write the stub again; returns where what was written is kept, None if there was nothing."""
+    folder = course_of(folder)
     target, stub = folder / exercise.name / "exercise.py", exercise.folder / "exercise.py"
     begun = target.exists() and target.read_bytes() != stub.read_bytes()
     kept = keep(target) if begun else None
@@ -130,11 +132,18 @@ def reset(folder: Path, exercise: Exercise) -> Path | None:
     return kept
 
 
+def course_of(folder: Path) -> Path:
+    """The folder of all exercises, from there or from the folder of one of them."""
+    place = folder.resolve()
+    inside = (place / "exercise.py").is_file() and re.match(r"\d\d-", place.name)
+    return place.parent if inside else folder
+
+
 def file_of(folder: Path, exercise: Exercise) -> Path:
     """The student's file. Errors: `WorkbenchError` if there is none."""
-    for place in (folder / exercise.name / "exercise.py", folder / "exercise.py"):
-        if place.is_file() and place.parent.resolve().name == exercise.name:
-            return place
+    place = course_of(folder) / exercise.name / "exercise.py"
+    if place.is_file():
+        return place
     raise WorkbenchError(
         f"there is no {exercise.name}/exercise.py in {folder}: copy the exercises out with "
         "minigrad exercises start DIR, and work in DIR",
@@ -149,7 +158,7 @@ def file_of(folder: Path, exercise: Exercise) -> Path:
 def read_progress(folder: Path) -> dict[str, dict[str, Any]]:
     """By name of the exercise: its last verdict as data, and which hint was given last."""
     try:
-        found = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
+        found = json.loads((course_of(folder) / PROGRESS).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -160,7 +169,7 @@ def note(folder: Path, verdict: Verdict, of: str = "") -> None:
     progress = read_progress(folder)
     before = last_verdict(progress, verdict.exercise)
     same = before is not None and _told(before) == _told(verdict)
-    hint = progress[verdict.exercise].get("hint", 0) if same else 0
+    hint = hint_given(progress, verdict.exercise) if same else 0
     progress[verdict.exercise] = {"verdict": as_data(verdict), "hint": hint, "of": of}
     _write(folder, progress)
 
@@ -168,7 +177,8 @@ def note(folder: Path, verdict: Verdict, of: str = "") -> None:
 def fingerprint(file: Path) -> str:
     """What tells a file from one with other contents; empty if it cannot be read."""
     try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
+        with file.open("rb") as stream:
+            return hashlib.sha256(stream.read(LONGEST)).hexdigest()
     except OSError:
         return ""
 
@@ -181,6 +191,13 @@ def changed(folder: Path, exercise: Exercise, progress: dict[str, dict[str, Any]
         return bool(of) and fingerprint(file_of(folder, exercise)) != of
     except WorkbenchError:
         return True
+
+
+def hint_given(progress: dict[str, dict[str, Any]], name: str) -> int:
+    """Which hint was given last, 0 if none was."""
+    noted = progress.get(name)
+    level = noted.get("hint") if isinstance(noted, dict) else 0
+    return level if type(level) is int and 0 < level <= 4 else 0
 
 
 def note_hint(folder: Path, exercise: Exercise, level: int) -> None:
@@ -203,7 +220,7 @@ def last_verdict(progress: dict[str, dict[str, Any]], name: str) -> Verdict | No
     """The last verdict on an exercise, if there is one that can be read."""
     try:
         return from_data(progress[name]["verdict"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):  # a file that somebody else wrote into
         return None
 
 
@@ -215,4 +232,4 @@ def _told(verdict: Verdict) -> tuple[str, ...]:
 
 
 def _write(folder: Path, progress: dict[str, dict[str, Any]]) -> None:
-    write_whole(folder / PROGRESS, json.dumps(progress, ensure_ascii=False).encode())
+    write_whole(course_of(folder) / PROGRESS, json.dumps(progress, ensure_ascii=False).encode())

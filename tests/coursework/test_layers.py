@@ -37,7 +37,7 @@ FOUND = {
         "an input",
     ),
     "the upstream changed": (RULE + "g *= c\n    return g", "untouched", "the upstream is changed"),
-    "nothing returned": (RULE + "g * c", "shapes", "it is None: nothing was returned or stored"),
+    "nothing returned": (RULE + "g * c", "shapes", "it is None, where a value must be"),
     "a list": (RULE + "return (g * c).tolist()", "shapes", "but a list"),
     "another shape": (RULE + "return (g * c)[:1]", "shapes", "has shape"),
     "integers": (
@@ -54,7 +54,7 @@ FOUND = {
         "values",
         "no number or array of numbers but a dict: {'x': 1.0}",
     ),
-    "a constant added": (RULE + "return g * c + 1", "linear", "of 0 it must be 0"),
+    "a constant added": (RULE + "return g * c + 1", "linear", "where that is 0 it must be 0"),
     "a square": (RULE + "return g * c + 1e-4 * g**2", "linear", "not linear"),
     "a square that hardly shows": (RULE + "return g * c + 1e-5 * g**2", "linear", "not linear"),
     "one array for all results": (
