@@ -21,12 +21,12 @@ def arrays(rng, n_query, n_key, d_k, d_v, batch=()):
 
 
 def cases(rng):
-    """Different sides; a square, where a forgotten transpose runs; scales, 0 too; batch axes."""
+    """Different sides; a square, where a forgotten transpose runs; scales, 0 and −1.3 too; batch axes."""
     return [
         arrays(rng, 3, 5, 2, 7),
         (*arrays(rng, 4, 4, 4, 4), {"scale": None}),
         (*arrays(rng, 5, 2, 7, 3), {"scale": 0.7}),
-        (*arrays(rng, 5, 3, 7, 4, (2,)), {"scale": 1.3}),
+        (*arrays(rng, 5, 3, 7, 4, (2,)), {"scale": -1.3}),
         (*arrays(rng, 5, 4, 7, 6, (2, 3)), {"scale": None}),
         (*arrays(rng, 3, 2, 5, 4), {"scale": 0.0}),
     ]
