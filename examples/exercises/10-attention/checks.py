@@ -21,7 +21,7 @@ def arrays(rng, n_query, n_key, d_k, d_v, batch=()):
 
 
 def cases(rng):
-    """Different sides; a square, where a forgotten transpose runs; scales, 0 and −1.3 too; batch axes."""
+    """Different sides; a square, where a forgotten transpose runs; scales, 0 too; batch axes."""
     return [
         arrays(rng, 3, 5, 2, 7),
         (*arrays(rng, 4, 4, 4, 4), {"scale": None}),
