@@ -26,7 +26,7 @@ def cases(rng):
         arrays(rng, 3, 5, 2, 7),
         (*arrays(rng, 4, 4, 4, 4), {"scale": None}),
         (*arrays(rng, 5, 2, 7, 3), {"scale": 0.7}),
-        (*arrays(rng, 5, 3, 7, 4, (2,)), {"scale": 1.3}),
+        (*arrays(rng, 5, 3, 7, 4, (2,)), {"scale": -1.3}),
         (*arrays(rng, 5, 4, 7, 6, (2, 3)), {"scale": None}),
         (*arrays(rng, 3, 2, 5, 4), {"scale": 0.0}),
     ]

@@ -5,7 +5,7 @@ import numpy as np
 from minigrad import Tensor, grad
 from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference, attempt
 
-SIZES = [(3, 5), (4, 4), (5, 3), (1, 3), (2, 1)]
+SIZES = [(3, 5), (4, 4), (5, 3), (1, 3), (2, 1), (9, 13)]
 
 
 def returned(module, scores, value, mask):
@@ -127,7 +127,7 @@ def judge_dependency(observed, right):
 
 def cases(rng):
     """Scores, values and masks: causal, any mask, batch axes, very large or small scores."""
-    free = rng.random((3, 5)) < 0.5
+    free = rng.random((3, 11)) < 0.5
     free[:, 2] = True
     made = [
         (
@@ -142,7 +142,7 @@ def cases(rng):
             rng.normal(size=(4, 4)),
             np.tri(4, 4, dtype=bool),
         ),
-        ("rng.random((3, 5)) < 0.5", rng.normal(size=(3, 5)), rng.normal(size=(5, 7)), free),
+        ("rng.random((3, 11)) < 0.5", rng.normal(size=(3, 11)), rng.normal(size=(11, 7)), free),
         (
             "(2, 3, 5), causal_mask(3, 5)",
             rng.normal(size=(2, 3, 5)),
@@ -158,8 +158,9 @@ def cases(rng):
     ]
     scores, mask = rng.normal(size=(3, 5)), np.tri(3, 5, dtype=bool)
     value = rng.normal(size=(5, 2))
-    made.append(("scores[~mask] = 10⁴", np.where(mask, scores, 1e4), value, mask))
-    made.append(("scores − 1000", scores - 1000, value, mask))
+    made.append(("scores[~mask] = 10⁶", np.where(mask, scores, 1e6), value, mask))
+    moved = scores + np.array([[-1e6], [1e6], [0.0]])
+    made.append(("scores + [[−10⁶], [10⁶], [0]]", moved, value, mask))
     return made
 
 

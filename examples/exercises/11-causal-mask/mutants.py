@@ -203,13 +203,13 @@ def masked_attention(scores, value, mask):
 """,
         Text(
             "You mask behind the softmax and divide by the sum again: on paper that is the same, "
-            "but beside a masked score of 10⁴ all others are 0, and 0/0 is NaN.",
-            "你在 softmax 之后才遮，再除以和：纸面上等价，但旁边若有被遮住的 10⁴，其余权重都成了 "
+            "but beside a masked score of 10⁶ all others are 0, and 0/0 is NaN.",
+            "你在 softmax 之后才遮，再除以和：纸面上等价，但旁边若有被遮住的 10⁶，其余权重都成了 "
             "0，0/0 为 NaN。",
         ),
         Text(
-            "Beside a masked score of 10⁴, how large are the other weights before you divide?",
-            "旁边若有被遮住的 10⁴，相除之前其余的权重有多大？",
+            "Beside a masked score of 10⁶, how large are the other weights before you divide?",
+            "旁边若有被遮住的 10⁶，相除之前其余的权重有多大？",
         ),
     ),
     Mutant(
@@ -267,12 +267,28 @@ def masked_attention(scores, value, mask):
     return weights @ value, weights
 """,
         Text(
-            "A fill such as −20 or −100 is low only beside scores that are near 0: where those "
-            "are −1000, the masked keys win.",
-            "填 −20、−100 之类的数，只有在其他分数接近 0 时才算低：若它们是 −1000，"
-            "被遮住的键反而胜出。",
+            "A finite fill is low only beside scores that are higher: where those are −10⁶, the "
+            "masked keys win.",
+            "填入的有限数，只有在其他分数更高时才算低：若它们是 −10⁶，被遮住的键反而胜出。",
         ),
         Text("Which number is below all others?", "哪个数比所有数都小？"),
+    ),
+    Mutant(
+        "mask.thousands-subtracted",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(scores - 1e4 * ~mask)
+    return weights @ value, weights
+""",
+        Text(
+            "What you take off the masked scores is not enough: a masked score of 10⁶ still stands "
+            "above the others.",
+            "从被遮住的分数中减去的数不够大：被遮住的 10⁶ 仍高于其他分数。",
+        ),
+        Text(
+            "Which number may a score be, so that its weight is 0 whatever it was before?",
+            "不管原来是多少，分数变成哪个数，权重才一定为 0？",
+        ),
     ),
     Mutant(
         "mask.finite-fill",
@@ -300,9 +316,10 @@ def masked_attention(scores, value, mask):
     return weights @ value, weights
 """,
         Text(
-            "Every weight is NaN: ∞ has met 0 or another ∞, as in 0 · (−∞) where a mask of 0 and 1 "
-            "is multiplied by −∞.",
-            "所有权重都是 NaN：∞ 遇到了 0 或另一个 ∞，例如用 0 和 1 的掩码乘以 −∞ 时的 0 · (−∞)。",
+            "Every weight is NaN, as where ∞ meets 0 or another ∞: a mask of 0 and 1 times −∞ has "
+            "0 · (−∞) in it.",
+            "所有权重都是 NaN，∞ 遇到 0 或另一个 ∞ 时就会这样：0 和 1 的掩码乘以 −∞，"
+            "其中就有 0 · (−∞)。",
         ),
         Text(
             "What is 0 · (−∞), and how can a number be chosen without multiplying?",
@@ -359,9 +376,9 @@ def masked_attention(scores, value, mask):
     return weights @ value, weights
 """,
         Text(
-            "Your softmax does not subtract the largest score: where all scores are −1000 every "
+            "Your softmax does not subtract the largest score: where all scores are −10⁶ every "
             "exponential is 0, and 0/0 is NaN.",
-            "你的 softmax 没有减去最大分数：若分数都是 −1000，所有指数都为 0，0/0 为 NaN。",
+            "你的 softmax 没有减去最大分数：若分数都是 −10⁶，所有指数都为 0，0/0 为 NaN。",
         ),
         Text("Exercise 8, or minigrad's softmax.", "参考练习 8，或直接用 minigrad 的 softmax。"),
     ),

@@ -944,14 +944,12 @@ def normalized(x, eps):
     return (x - mean) / sigma, sigma
 """,
         Text(
-            "Digits are lost where a row is far from 0, as in mean(x²) − μ²: two large and "
-            "nearly equal numbers are subtracted.",
-            "一行离 0 很远时丢失了有效数字，mean(x²) − μ² 就会这样：两个很大而又几乎相等的数相减。",
+            "Digits are lost where a row is far from 0, as in mean(x²) − μ².",
+            "一行离 0 很远时丢失了有效数字，mean(x²) − μ² 就会这样。",
         ),
         Text(
-            "In which order can μ be subtracted and the square be taken so that no large numbers "
-            "arise?",
-            "减去 μ 与平方，按什么先后进行才不会出现很大的数？",
+            "Which of your steps work with the large numbers themselves, and not with x − μ?",
+            "你的哪些步骤直接用了那些很大的数，而不是 x − μ？",
         ),
     ),
     Mutant(
@@ -963,15 +961,12 @@ def layer_norm(x, gamma, beta, *, eps=1e-5):
     return (x - mean) / sigma * gamma + beta
 """,
         Text(
-            "In the forward pass, digits are lost where a row is far from 0, as in mean(x²) − "
-            "μ²: two large and nearly equal numbers are subtracted.",
-            "前向计算中，一行离 0 很远时丢失了有效数字，mean(x²) − μ² 就会这样：两个很大而又几"
-            "乎相等的数相减。",
+            "In the forward pass, digits are lost where a row is far from 0, as in mean(x²) − μ².",
+            "前向计算中，一行离 0 很远时丢失了有效数字，mean(x²) − μ² 就会这样。",
         ),
         Text(
-            "In which order can μ be subtracted and the square be taken so that no large numbers "
-            "arise?",
-            "减去 μ 与平方，按什么先后进行才不会出现很大的数？",
+            "Which of your steps work with the large numbers themselves, and not with x − μ?",
+            "你的哪些步骤直接用了那些很大的数，而不是 x − μ？",
         ),
     ),
     Mutant(
@@ -995,15 +990,12 @@ def gradient_gamma(g, x, *, eps):
     return (g * lossy(x, eps)[0]).sum(axis=tuple(range(g.ndim - 1)))
 """,
         Text(
-            "In the rules, digits are lost where a row is far from 0, as in mean(x²) − μ²: two "
-            "large and nearly equal numbers are subtracted.",
-            "规则中，一行离 0 很远时丢失了有效数字，mean(x²) − μ² 就会这样：两个很大而又几乎相"
-            "等的数相减。",
+            "In the rules, digits are lost where a row is far from 0, as in mean(x²) − μ².",
+            "规则中，一行离 0 很远时丢失了有效数字，mean(x²) − μ² 就会这样。",
         ),
         Text(
-            "In which order can μ be subtracted and the square be taken so that no large numbers "
-            "arise?",
-            "减去 μ 与平方，按什么先后进行才不会出现很大的数？",
+            "Which of your steps work with the large numbers themselves, and not with x − μ?",
+            "你的哪些步骤直接用了那些很大的数，而不是 x − μ？",
         ),
     ),
     Mutant(

@@ -30,8 +30,8 @@ def keep_mask(shape, p, rng):
             "不管用哪个生成器，keep_mask 总是给出同一个掩码。",
         ),
         Text(
-            "What is the parameter rng for?",
-            "参数 rng 是做什么用的？",
+            "Do the numbers that rng draws decide which entries are kept?",
+            "保留哪些元素，是由 rng 抽出的数决定的吗？",
         ),
     ),
     Mutant(
@@ -396,13 +396,12 @@ def dropout(x, *, p, seed, training=True):
     return x * mask / (1 - p) if training else x
 """,
         Text(
-            "dropout does not use its seed: each call drops other entries, and the rule cannot "
-            "know which.",
-            "dropout 没有使用 seed：每次调用丢弃的元素都不同，而规则无从得知是哪些。",
+            "The same seed drops other entries each time, so the rule cannot know which.",
+            "种子相同，每次丢弃的元素却不同，于是规则无从得知是哪些。",
         ),
         Text(
-            "What is the parameter seed for?",
-            "参数 seed 是做什么用的？",
+            "What alone may decide which entries are dropped?",
+            "丢弃哪些元素，只能由什么决定？",
         ),
     ),
     Mutant(
@@ -430,9 +429,10 @@ def dropout_gradient(g, *, p, seed, training):
     return g * mask / (1 - p) if training else g
 """,
         Text(
-            "The rule draws a new mask: the gradient must pass where x passed, so the mask is "
-            "that of the forward pass.",
-            "规则又抽了一个新掩码：x 从哪里通过，梯度就从哪里通过，所以要用前向的那个掩码。",
+            "Each time the rule is asked, its gradient is 0 at other entries. It must pass where "
+            "x passed, so the mask is that of the forward pass.",
+            "每次调用规则，梯度为 0 的元素都不同。x 从哪里通过，梯度就从哪里通过，"
+            "所以要用前向的那个掩码。",
         ),
         Text(
             "What did forward make its mask from, and does the rule have it too?",

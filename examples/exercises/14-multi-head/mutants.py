@@ -248,10 +248,13 @@ def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
     return merge_heads(attention(query, key, value, query.shape[-1] ** 0.5)) @ W_O
 """,
         Text(
-            "You scale by √d_k, above 1: attention(…, scale) multiplies by what it gets.",
-            "你传入的缩放是大于 1 的 √d_k：attention(…, scale) 会乘以它。",
+            "The scores are multiplied by √d_k; they must be divided by it.",
+            "分数乘以了 √d_k；应当除以它。",
         ),
-        Text("Is the scale above or below 1?", "缩放因子大于 1 还是小于 1？"),
+        Text(
+            "Is the factor that reaches the scores above or below 1?",
+            "真正乘到分数上的因子，大于 1 还是小于 1？",
+        ),
     ),
     Mutant(
         "heads.one-big-head",
@@ -296,9 +299,13 @@ def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
     return merge_heads(attention(query, key, value, query.shape[-1] ** -0.5)) @ W_O
 """,
         Text(
-            "Your values are made with W_K in place of W_V.", "你的值是用 W_K 而不是 W_V 算出来的。"
+            "The weights average x W_K in place of x W_V: keys stand where values must.",
+            "权重平均的是 x W_K 而不是 x W_V：该用值的地方用了键。",
         ),
-        Text("Three matrices, three products.", "三个矩阵，三个乘积。"),
+        Text(
+            "Which of the three products is to be averaged, and which meets the weights?",
+            "三个乘积中，应当被平均的是哪个？与权重相乘的又是哪个？",
+        ),
     ),
     Mutant(
         "heads.queries-and-keys-swapped",
@@ -313,8 +320,8 @@ def multi_head_attention(x, W_Q, W_K, W_V, W_O, n_heads):
             "查询和键互换了：S 被转置，每个词用本该作答的内容去提问。",
         ),
         Text(
-            "W_Q makes the queries, attention's first argument.",
-            "W_Q 产生查询，即 attention 的第一个参数。",
+            "A row of S belongs to a query, which is made with W_Q.",
+            "S 的一行属于一个查询，而查询由 W_Q 得来。",
         ),
     ),
     Mutant(
@@ -529,13 +536,12 @@ def split_heads(x, n_heads):
     return x.reshape(*batch, length, n_heads, width / n_heads).swapaxes(-2, -3)
 """,
         Text(
-            "The width of a head is a float, since / always gives one; a shape is made of "
-            "integers.",
-            "头的宽度是浮点数，因为 / 总是得到浮点数；而形状由整数组成。",
+            "The width of a head is a float; a shape is made of integers (/ always gives a float).",
+            "头的宽度是浮点数；而形状由整数组成（/ 总是得到浮点数）。",
         ),
         Text(
-            "Which division of Python gives an integer?",
-            "Python 的哪种除法得到整数？",
+            "Which operations of Python give an integer for two integers?",
+            "Python 的哪些运算，对两个整数得到的仍是整数？",
         ),
     ),
     Mutant(
