@@ -14,7 +14,7 @@ from minigrad.coursework import (
 
 
 def cases(rng):
-    """Repeats, negative indices that name the same row as others, two axes, three, one, none."""
+    """Repeats, negative indices that name the row of others, several axes, one, none; a square."""
     return [
         (rng.normal(size=(5, 3)), np.array([4, 0, 2])),
         (rng.normal(size=(5, 3)), np.array([4, 0, 4, 4, 2, 0, 4])),

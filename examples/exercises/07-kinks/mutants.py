@@ -533,7 +533,8 @@ def clip(x, low, high):
     return np.clip(x, high, low)
 """,
         Text(
-            "Every entry comes out as low, as when the bounds are swapped or high is not handed on.",
+            "Every entry comes out as low, as when the bounds are swapped or high is not handed "
+            "on.",
             "每个元素都成了 low，就像上下界写反了，或者没有用到 high。",
         ),
         Text(
