@@ -676,6 +676,49 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
         ),
     ),
     Mutant(
+        "cross-entropy.forward-shape-in-divisor",
+        """
+def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
+    counted = targets != ignore_index
+    chosen = np.where(counted, targets, 0)
+    picked = np.take_along_axis(log_softmax(logits), chosen[..., None], axis=-1)[..., 0]
+    losses = np.where(counted, -picked, 0.0)
+    divided_by = targets.shape[0] if reduction == "mean" else 1
+    return losses if reduction == "none" else losses.sum() / divided_by
+""",
+        Text(
+            "In the forward pass, the mean divides by the length of the first axis, not by "
+            "the number of targets "
+            "that count.",
+            "前向计算中，求平均时除以了第一个轴的长度，而不是参与计算的目标数。",
+        ),
+        Text(
+            "Targets may have several axes, and some may be ignored.",
+            "targets 可以有多个轴，其中有些可能被忽略。",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.forward-first-side-in-divisor",
+        """
+def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
+    counted = targets != ignore_index
+    chosen = np.where(counted, targets, 0)
+    picked = np.take_along_axis(log_softmax(logits), chosen[..., None], axis=-1)[..., 0]
+    losses = np.where(counted, -picked, 0.0)
+    divided_by = logits.shape[0] if reduction == "mean" else 1
+    return losses if reduction == "none" else losses.sum() / divided_by
+""",
+        Text(
+            "In the forward pass, the mean divides by the length of the first axis of the logits, "
+            "not by the number of targets that count.",
+            "前向计算中，求平均时除以了 logits 第一个轴的长度，而不是参与计算的目标数。",
+        ),
+        Text(
+            "There may be several axes of rows, or none, and some targets may be ignored.",
+            "行的轴可以有多个，也可以没有；有些目标还可能被忽略。",
+        ),
+    ),
+    Mutant(
         "cross-entropy.mean-over-classes",
         """
 def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
