@@ -14,7 +14,7 @@ from minigrad.coursework import (
 
 
 def cases(rng):
-    """Repeats, negative indices that name the same row as others, two axes, one, none; a square."""
+    """Repeats, negative indices that name the row of others, several axes, one, none; a square."""
     return [
         (rng.normal(size=(5, 3)), np.array([4, 0, 2])),
         (rng.normal(size=(5, 3)), np.array([4, 0, 4, 4, 2, 0, 4])),
@@ -24,6 +24,7 @@ def cases(rng):
             rng.normal(size=(4, 4)),
             np.array([[3, 0, 3, 1], [1, 3, 3, 3], [0, 0, 1, 0], [3, 1, 1, 3]]),
         ),
+        (rng.normal(size=(7, 3)), np.array([[[5, 0], [5, 5], [2, 0]], [[0, 6], [2, 5], [6, 5]]])),
         (rng.normal(size=7), np.array([2, 5, 2, -5, 2])),
         (rng.normal(size=(3, 2, 5)), np.array([1, 1, -3])),
         (rng.normal(size=(5, 3)), np.array(2)),

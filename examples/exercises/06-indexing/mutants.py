@@ -192,8 +192,8 @@ MUTANTS = [
     return total
 """,
         Text(
-            "Of indices with two axes only the first line contributes.",
-            "下标有两个轴时，只有第一行有贡献。",
+            "Of indices with several axes only indices[0] contributes.",
+            "下标有多个轴时，只有 indices[0] 有贡献。",
         ),
         Text(
             "How can indices of any shape be made into one row of numbers, and g to fit them?",

@@ -27,30 +27,34 @@ def of(name, checks):
 
 
 def cases_of_relu(rng):
-    """Different prime sides and a square, small and large entries; the kink is met never."""
-    return [(size * rng.normal(size=s),) for s, size in zip(SHAPES, (1, 1e4, 1, 30), strict=True)]
+    """Different prime sides and a square, large entries and tiny ones; the kink is met never."""
+    made = [(size * rng.normal(size=s),) for s, size in zip(SHAPES, (1, 1e4, 1, 30), strict=True)]
+    return [*made, (1e-6 * rng.permutation(np.linspace(-2.9, 3.3, 11)),)]
 
 
 def squares_of_max(rng):
     """Squares, where a wrong axis does not show in the shape."""
-    return [(rng.normal(size=(4, 4)), {"axis": axis}) for axis in (0, 1, -1)]
+    sides = {0: 5, 1: 3, -1: 5}  # so that no number is the side of all
+    return [(rng.normal(size=(n, n)), {"axis": axis}) for axis, n in sides.items()]
 
 
 def cases_of_max(rng):
     """Different prime sides, any axis, and the default; there are no ties."""
     axes = [((7,), 0), ((5, 2), 0), ((2, 3, 5), 1), ((2, 3, 5), -3)]
     made = [(rng.normal(size=shape), {"axis": axis}) for shape, axis in axes]
-    return [*made, (rng.normal(size=(3, 5)),)]
+    return [*made, (rng.normal(size=(3, 5)),), (rng.normal(size=(5, 2, 3)),)]
 
 
 def cases_of_clip(rng):
-    """Entries below, between and above the bounds in every call, none of them on a bound."""
-    made = [
-        rng.permutation(np.linspace(-2.9, 3.3, int(np.prod(shape)))).reshape(shape)
-        for shape in SHAPES
-    ]
+    """Entries below, between and above the bounds in every call, some of them close to a bound."""
+    made = []
     bounds = [(-0.5, 1.5), (-1.0, 0.7), (0.3, 2.0), (-2.0, -0.4)]
-    return [(x, low, high) for x, (low, high) in zip(made, bounds, strict=True)]
+    for shape, (low, high) in zip(SHAPES, bounds, strict=True):
+        close = [bound + step for bound in (low, high) for step in (-1e-6, 1e-6)]
+        others = np.linspace(-2.9, 3.3, int(np.prod(shape)) - len(close))
+        x = rng.permutation(np.concatenate([close, others])).reshape(shape)
+        made.append((x, low, high))
+    return made
 
 
 def max_checks():

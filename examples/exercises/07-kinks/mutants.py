@@ -527,16 +527,20 @@ def max_gradient(g, x, out, *, axis):
         ),
     ),
     Mutant(
-        "clip.bounds-swapped",
+        "clip.always-low",
         """
 def clip(x, low, high):
     return np.clip(x, high, low)
 """,
         Text(
-            "The bounds are swapped: np.clip takes the lower one first.",
-            "上下界写反了：np.clip 先接受下界。",
+            "Every entry comes out as low, as when the bounds are swapped or high is not handed "
+            "on.",
+            "每个元素都成了 low，就像上下界写反了，或者没有用到 high。",
         ),
-        Text("Look at the order of the arguments.", "看一看参数的次序。"),
+        Text(
+            "Which bounds does np.clip get from you, and in which order?",
+            "你交给 np.clip 的是哪两个界？次序如何？",
+        ),
     ),
     Mutant(
         "clip.one-bound",
@@ -613,8 +617,8 @@ def clip_gradient(g, x, *, low, high):
     return np.where(x >= low, g, 0.0)
 """,
         Text(
-            "Entries above high still get a gradient: only low is looked at.",
-            "大于 high 的元素仍得到了梯度：只看了 low。",
+            "Entries above high still get a gradient.",
+            "大于 high 的元素仍得到了梯度。",
         ),
         Text(
             "If x is far above high and grows a little, does the result change?",
@@ -628,8 +632,8 @@ def clip_gradient(g, x, *, low, high):
     return np.where(x <= high, g, 0.0)
 """,
         Text(
-            "Entries below low still get a gradient: only high is looked at.",
-            "小于 low 的元素仍得到了梯度：只看了 high。",
+            "Entries below low still get a gradient.",
+            "小于 low 的元素仍得到了梯度。",
         ),
         Text(
             "If x is far below low and grows a little, does the result change?",

@@ -14,6 +14,7 @@ def cases(rng):
     return [
         (rng.normal(size=(3, 5)),),
         (rng.normal(size=(4, 4)),),
+        (rng.normal(size=(2, 3, 5)),),
         (rng.normal(size=(5, 2)), {"axis": 0}),
         (rng.normal(size=(2, 7, 3)), {"axis": 1}),
     ]

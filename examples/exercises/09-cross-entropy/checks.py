@@ -46,6 +46,7 @@ def cases(rng):
         call(rng, (7, 2), ignored=3, ignore_index=-1, reduction="sum"),
         call(rng, (2, 3, 5), ignored=2, ignore_index=4, reduction="none"),
         call(rng, (5,), reduction="none"),
+        call(rng, (5,), reduction="mean"),
     ]
 
 
@@ -88,13 +89,13 @@ def judge_kept(observed, right):
     return None
 
 
-APART = "loss(x + [0, 2000, −2000]ᵀ), x of shape (2, 3, 5)"
+APART = "loss(x), x of shape (2, 3, 5) with rows 2000 apart"
 
 
 def rows_apart(rng):
     """Rows of logits that are far from each other, with two axes, and their targets."""
-    shifts = np.array([[0.0], [2000.0], [-2000.0]])
-    return rng.normal(size=(2, 3, 5)) + shifts, rng.integers(0, 5, (2, 3))
+    shifts = np.array([[0.0, 2000.0, -2000.0], [-2000.0, 0.0, 0.0]])
+    return rng.normal(size=(2, 3, 5)) + shifts[..., None], rng.integers(0, 5, (2, 3))
 
 
 def far(module, rng):
@@ -105,9 +106,8 @@ def far(module, rng):
 
     apart = np.array([[0.0, 1.0], [-2000.0, -2001.0]]) + rng.normal(size=(2, 1))
     losses = module.cross_entropy(apart, np.array([0, 1]), reduction="none")
-    easy = module.cross_entropy(
-        np.array([[800.0, 0.0], [0.0, 3.0]]), np.array([0, 0]), reduction="none"
-    )
+    sure = np.array([[800.0, 0, -800], [0, 800, -800], [-800, 0, 800], [0, 1, 3]])
+    easy = module.cross_entropy(sure, np.array([0, 1, 2, 0]), reduction="none")
     # Differences, so that whatever number someone adds to a weight of 0 is seen in the same way.
     lower = loss(0.0, -1600.0, target=1) - loss(0.0, -800.0, target=1)
     higher = loss(1600.0, 0.0, target=1) - loss(800.0, 0.0, target=1)
@@ -120,7 +120,7 @@ def far(module, rng):
     return {
         "loss([0, −1600], 1) − loss([0, −800], 1)": lower,
         "loss([1600, 0], 1) − loss([800, 0], 1)": higher,
-        "loss([[800, 0], [0, 3]], [0, 0])": easy,
+        "loss([[800, 0, −800], [0, 800, −800], [−800, 0, 800], [0, 1, 3]], [0, 1, 2, 0])": easy,
         "loss([[a, a + 1], [b − 2000, b − 2001]], [0, 1])": losses,
         "loss(2 x) − loss(x), x of shape (2, 3, 2)": twice - once,
         APART: module.cross_entropy(logits, targets, reduction="none"),
@@ -134,6 +134,7 @@ def far_gradients(module, rng):
         "[0, −800]": np.array([[0.0, -800.0]]),
         "[800, 0]": np.array([[800.0, 0.0]]),
         "[[0, 1], [−2000, −2001]]": np.array([[0.0, 1.0], [-2000.0, -2001.0]]),
+        "[[0, 800, −800], [−800, 0, 800]]": np.array([[0.0, 800, -800], [-800, 0, 800]]),
     }.items():
         g, targets = rng.normal(size=len(logits)), np.ones(len(logits), int)
         found[f"{name}: ∂L/∂logits"] = backward(module, g, logits, targets, reduction="none")

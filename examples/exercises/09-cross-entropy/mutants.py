@@ -385,8 +385,8 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
     return losses if reduction == "none" else losses.sum() / divisor(counted, reduction)
 """,
         Text(
-            "The loss is negative: it is log p, and the minus is missing.",
-            "损失是负的：算的是 log p，漏了负号。",
+            "The loss is negative: it is log p; a minus is missing, or there is one too many.",
+            "损失是负的：得到的是 log p，漏了一个负号，或者多了一个。",
         ),
         Text("What is the loss of a certain and right guess?", "确信且正确的预测，损失应是多少？"),
     ),
@@ -676,6 +676,49 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
         ),
     ),
     Mutant(
+        "cross-entropy.forward-shape-in-divisor",
+        """
+def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
+    counted = targets != ignore_index
+    chosen = np.where(counted, targets, 0)
+    picked = np.take_along_axis(log_softmax(logits), chosen[..., None], axis=-1)[..., 0]
+    losses = np.where(counted, -picked, 0.0)
+    divided_by = targets.shape[0] if reduction == "mean" else 1
+    return losses if reduction == "none" else losses.sum() / divided_by
+""",
+        Text(
+            "In the forward pass, the mean divides by the length of the first axis, not by "
+            "the number of targets "
+            "that count.",
+            "前向计算中，求平均时除以了第一个轴的长度，而不是参与计算的目标数。",
+        ),
+        Text(
+            "Targets may have several axes, and some may be ignored.",
+            "targets 可以有多个轴，其中有些可能被忽略。",
+        ),
+    ),
+    Mutant(
+        "cross-entropy.forward-first-side-in-divisor",
+        """
+def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
+    counted = targets != ignore_index
+    chosen = np.where(counted, targets, 0)
+    picked = np.take_along_axis(log_softmax(logits), chosen[..., None], axis=-1)[..., 0]
+    losses = np.where(counted, -picked, 0.0)
+    divided_by = logits.shape[0] if reduction == "mean" else 1
+    return losses if reduction == "none" else losses.sum() / divided_by
+""",
+        Text(
+            "In the forward pass, the mean divides by the length of the first axis of the logits, "
+            "not by the number of targets that count.",
+            "前向计算中，求平均时除以了 logits 第一个轴的长度，而不是参与计算的目标数。",
+        ),
+        Text(
+            "There may be several axes of rows, or none, and some targets may be ignored.",
+            "行的轴可以有多个，也可以没有；有些目标还可能被忽略。",
+        ),
+    ),
+    Mutant(
         "cross-entropy.mean-over-classes",
         """
 def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
@@ -872,13 +915,12 @@ def cross_entropy(logits, targets, *, ignore_index=-100, reduction="mean"):
     return losses if reduction == "none" else losses.sum() / divisor(counted, reduction)
 """,
         Text(
-            "The ignored targets are overwritten in place, so the rule no longer knows which "
-            "they were.",
-            "被忽略的目标被就地改写，于是规则不再知道哪些应当忽略。",
+            "The targets are overwritten in place: the rule gets others than the forward pass did.",
+            "targets 被就地改写了：规则得到的就不再是前向得到的那些。",
         ),
         Text(
-            "Which function of NumPy chooses between two arrays and makes a new one?",
-            "NumPy 的哪个函数在两个数组之间选择，并生成新数组？",
+            "Which of your operations write into an array that is there already?",
+            "你的哪些运算会写进已有的数组？",
         ),
     ),
     Mutant(

@@ -27,8 +27,16 @@ def tanh_cases(rng):
 
 
 def logsumexp_cases(rng):
-    """The last axis, a square, another axis, three axes, and entries of 1000 and of −1000."""
-    far = np.array([[[1000.0]], [[-1000.0]], [[0.0]]])
+    """The last axis, a square, another axis, three axes, and entries of 1000 and of −1000.
+
+    Where entries of a row are far apart, only the largest is safe to take off: in the rows below
+    the smallest is not, nor the mean, nor the one at some place, and in each case other rows show.
+    The last row is an ordinary one, so that the second derivative is not 0 everywhere.
+    """
+    far = np.array([[[1000.0, -1000.0]], [[-1000.0, 0.0]], [[0.0, -1000.0]]])
+    within = np.array(
+        [[0.0, 1000, -1000], [1000, 0, -1000], [500, 900, 0], [-1000, 0, 1000], [0, 0, 0]]
+    )
     return [
         (rng.normal(size=(3, 5)),),
         (rng.normal(size=(4, 4)),),
@@ -36,6 +44,7 @@ def logsumexp_cases(rng):
         (rng.normal(size=(2, 7, 3)), {"axis": 1}),
         (rng.normal(size=(2, 3)) + 1000.0,),
         (rng.normal(size=(3, 5, 2)) + far, {"axis": -2}),
+        (rng.normal(size=(1, 5, 3)) + within,),
     ]
 
 

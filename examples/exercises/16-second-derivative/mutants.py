@@ -296,6 +296,40 @@ def logsumexp(x, axis=-1):
         ),
     ),
     Mutant(
+        "second.smallest-taken-off",
+        """
+def logsumexp(x, axis=-1):
+    low = x.min(axis=axis, keepdims=True)
+    return np.log(np.exp(x - low).sum(axis=axis)) + low.squeeze(axis)
+""",
+        Text(
+            "Where the entries of a row are far apart, exp overflows, as when the smallest entry "
+            "is taken off: the largest exponents are above 0.",
+            "一行元素相差很大时 exp 会溢出，就像减去的是最小的元素那样：最大的指数大于 0。",
+        ),
+        Text(
+            "Which entry must be taken off a row so that no exponent is above 0?",
+            "一行减去哪个元素，指数就都不超过 0？",
+        ),
+    ),
+    Mutant(
+        "second.mean-taken-off",
+        """
+def logsumexp(x, axis=-1):
+    mean = x.mean(axis=axis, keepdims=True)
+    return np.log(np.exp(x - mean).sum(axis=axis)) + mean.squeeze(axis)
+""",
+        Text(
+            "Where the entries of a row are far apart, exp overflows, as when the mean is taken "
+            "off: the largest exponents are above 0.",
+            "一行元素相差很大时 exp 会溢出，就像减去的是平均值那样：最大的指数大于 0。",
+        ),
+        Text(
+            "Which entry must be taken off a row so that no exponent is above 0?",
+            "一行减去哪个元素，指数就都不超过 0？",
+        ),
+    ),
+    Mutant(
         "second.shift-not-undone",
         """
 def logsumexp(x, axis=-1):
