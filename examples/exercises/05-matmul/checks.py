@@ -18,7 +18,7 @@ def cubes(rng):
 
 
 def cases(rng):
-    """Different prime sides: matrices, batches, batch axes that broadcast, a square of them."""
+    """Different sides: matrices, batches, batch axes that broadcast, a square of them."""
     shapes = [
         ((2, 3), (3, 5)),
         ((2, 3, 5), (2, 5, 7)),
