@@ -199,9 +199,9 @@ def tanh_gradient(g, out):
     return g * (1 - out)
 """,
         Text(
-            "tanh_gradient squares out in place: the result of the forward is gone, and a second "
+            "tanh_gradient writes into out: the result of the forward is gone, and a second "
             "backward would be wrong.",
-            "tanh_gradient 就地把 out 平方了：前向的结果没有了，再做一次反向就会出错。",
+            "tanh_gradient 改写了 out：前向的结果没有了，再做一次反向就会出错。",
         ),
         Text(
             "out belongs to the graph. Read it, and write into something new.",

@@ -83,9 +83,10 @@ def unbroadcast(gradient, shape):
     return np.resize(gradient, shape)
 """,
         Text(
-            "unbroadcast cuts the gradient to size: np.resize keeps the first entries in memory "
-            "and drops the others.",
-            "unbroadcast 把梯度截成了所需的大小：np.resize 只留下内存中靠前的元素，丢掉其余。",
+            "unbroadcast cuts the gradient to size: as np.resize does, it keeps the first entries "
+            "in memory and drops the others.",
+            "unbroadcast 把梯度截成了所需的大小："
+            "像 np.resize 那样，只留下内存中靠前的元素，丢掉其余。",
         ),
         Text(
             "No entry of the gradient may get lost: the sum of all must stay the same.",
@@ -563,8 +564,8 @@ def unbroadcast(gradient, shape):
     return gradient.sum(axis=axes).reshape(shape)
 """,
         Text(
-            "The axes are right, but they come in a list: NumPy's sum wants a number or a tuple.",
-            "轴找对了，却放在列表里：NumPy 的 sum 要的是一个数或元组。",
+            "The axes come in a list: NumPy's sum wants a number or a tuple.",
+            "轴放在了列表里：NumPy 的 sum 要的是一个数或元组。",
         ),
         Text(
             "How does Python turn a list into a tuple?",

@@ -11,7 +11,12 @@ from minigrad.coursework import Check, Exercise, Failure, Text, op_checks
 # shapes cannot.
 ALL = [((7,), {}), ((3, 5), {}), ((4, 4), {}), ((2, 3, 5), {"axis": None})]
 SQUARE = [((4, 4), {"axis": 0}), ((4, 4), {"axis": 1}), ((3, 3, 3), {"axis": 1})]
-ONE = [((5,), {"axis": 0}), ((3, 5), {"axis": 1}), *[((2, 3, 5), {"axis": a}) for a in range(3)]]
+ONE = [
+    ((5,), {"axis": 0}),
+    ((3, 5), {"axis": 1}),
+    *[((2, 3, 5), {"axis": a}) for a in range(3)],
+    ((2, 3, 5, 7), {"axis": 3}),
+]
 NEGATIVE = [
     ((4, 4), {"axis": -1}),
     ((4, 4), {"axis": -2}),
@@ -31,6 +36,7 @@ SEVERAL = [
     ((2, 3, 5), {"axis": (-1, 1)}),
     ((4, 4, 4), {"axis": (0, 2)}),
     ((2, 3, 5), {"axis": (-3, 1), "keepdims": True}),
+    ((2, 3, 5, 7), {"axis": (3, 0, -2)}),
 ]
 ANY = [ALL[1], SQUARE[1], ONE[3], ((2, 3, 5), {"axis": -2}), KEPT[1], SEVERAL[1], SEVERAL[4]]
 

@@ -152,9 +152,9 @@ def sum_gradient(g, x_shape, *, axis, keepdims):
     return np.ones(x_shape) * g
 """,
         Text(
-            "g is spread without putting the summed axis back: NumPy lines shapes up from the "
-            "right, so in a square the gradients go to the wrong axis.",
-            "没有补回求和的轴就扩展了 g：NumPy 从右边对齐形状，于是方阵的梯度跑到了另一个轴上。",
+            "The summed axis is not put back in its place: in a square the gradients go to the "
+            "wrong axis.",
+            "求和的轴没有补回原来的位置：方阵的梯度跑到了另一个轴上。",
         ),
         Text(
             "Line up the shapes of g and of x from the right: which axis of x does g meet?",
@@ -494,9 +494,9 @@ def mean_gradient(g, x_shape, *, axis, keepdims):
     return np.ones(x_shape) * g / n
 """,
         Text(
-            "g / n is spread without putting the averaged axis back, so in a square the gradients "
-            "go to the wrong axis.",
-            "没有补回求平均的轴就扩展了 g / n，于是方阵的梯度跑到了另一个轴上。",
+            "The averaged axis is not put back in its place: in a square the gradients go to the "
+            "wrong axis.",
+            "求平均的轴没有补回原来的位置：方阵的梯度跑到了另一个轴上。",
         ),
         Text(
             "Line up the shapes of g and of x from the right: which axis of x does g meet?",

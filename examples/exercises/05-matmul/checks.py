@@ -18,7 +18,7 @@ def cubes(rng):
 
 
 def cases(rng):
-    """Different prime sides: matrices, batches, batch axes that broadcast, a square of them."""
+    """Different sides: matrices, batches, batch axes that broadcast, a square of them."""
     shapes = [
         ((2, 3), (3, 5)),
         ((2, 3, 5), (2, 5, 7)),
@@ -28,6 +28,10 @@ def cases(rng):
         ((1, 2, 3), (5, 3, 7)),
         ((2, 1, 3, 5), (7, 5, 2)),
         ((3, 1, 2, 5), (3, 5, 7)),
+        ((1, 3, 5), (2, 3, 5, 7)),  # an axis that is new, and one of length 1
+        ((2, 3, 5, 7), (1, 7, 2)),
+        ((1, 1, 2, 3, 5), (2, 3, 1, 5, 2)),  # two of length 1 for a, the last one for b
+        ((2, 3, 1, 5, 2), (1, 1, 2, 2, 3)),
     ]
     return [tuple(rng.normal(size=shape) for shape in pair) for pair in shapes]
 

@@ -120,9 +120,8 @@ def matmul(a, b):
         "matmul.neither-transposed",
         rules("g @ b_", "a_ @ g"),
         Text(
-            "Neither rule transposes its factor: both work for squares only, and are wrong even "
-            "there.",
-            "两条规则都没有转置：只有方阵才能相乘，而且结果也不对。",
+            "Neither rule transposes its factor.",
+            "两条规则都没有转置因子。",
         ),
         Text(
             "Write the shapes of g, a and b beside each other: (n, m), (n, k), (k, m).",
@@ -256,12 +255,30 @@ def matmul(a, b):
     return gradient.sum(axis=tuple(i for i, n in enumerate(shape[:-2]) if n == 1))"""
         ),
         Text(
-            "A batch axis of length 1 is summed away; the factor has it, so its gradient keeps it.",
-            "长度为 1 的批次轴在求和时消失了；因子有这个轴，梯度也要保留它。",
+            "A batch axis of length 1 is gone; the factor has it, so its gradient keeps it.",
+            "长度为 1 的批次轴消失了；因子有这个轴，梯度也要保留它。",
         ),
         Text(
             "What does sum do with an axis unless it is told otherwise?",
             "如果没有另外指定，sum 会怎样处理求和的轴？",
+        ),
+    ),
+    Mutant(
+        "matmul.new-or-length-one",
+        undoing(
+            """    if gradient.ndim > len(shape):
+        return gradient.sum(axis=tuple(range(gradient.ndim - len(shape))))
+    ones = tuple(i for i, n in enumerate(shape[:-2]) if n == 1)
+    return gradient.sum(axis=ones, keepdims=True)"""
+        ),
+        Text(
+            "Where the factor lacks a batch axis, its axes of length 1 are not summed: both can "
+            "come together.",
+            "因子缺少批次轴时，它长度为 1 的轴就没有求和：两种情况可能同时出现。",
+        ),
+        Text(
+            "A factor (1, 3, 5) meets a batch (2, 3): along which axes is it repeated?",
+            "因子是 (1, 3, 5)，批次是 (2, 3)：它沿哪些轴被重复了？",
         ),
     ),
     Mutant(

@@ -6,6 +6,7 @@ from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference
 from minigrad.coursework.values import Foreign, Raised, difference
 
 CHUNKS = [(6,), (1, 1, 1, 1, 1, 1), (3, 3), (2, 1, 3)]
+LONGER = [(9,), (2, 7), (5, 1, 3)]
 
 
 def arrays(rng, d_k, d_v, batch=(), length=6):
@@ -20,13 +21,14 @@ def parts(chunks, *inputs):
 
 
 def setups(rng):
-    """One head, two heads, and a square one, by their shapes."""
+    """One head, two heads, more positions, and two axes in front, by their shapes; ways to cut."""
     return [
-        (f"key {key.shape}, value {value.shape}", (query, key, value))
-        for query, key, value in (
-            arrays(rng, 2, 5),
-            arrays(rng, 3, 2, (2,)),
-            arrays(rng, 3, 3),
+        (f"key {key.shape}, value {value.shape}", (query, key, value), ways)
+        for (query, key, value), ways in (
+            (arrays(rng, 2, 5), CHUNKS),
+            (arrays(rng, 3, 2, (2,)), CHUNKS),
+            (arrays(rng, 3, 3, length=9), LONGER),
+            (arrays(rng, 2, 5, (2, 3)), CHUNKS[2:]),
         )
     ]
 
@@ -60,8 +62,8 @@ def judge_separate(observed, right):
 def stored(module, rng):
     """What is kept after some positions were added."""
     found = {}
-    for name, (_, key, value) in setups(rng):
-        for chunks in CHUNKS:
+    for name, (_, key, value), ways in setups(rng):
+        for chunks in ways:
             for what, read in READ.items():
 
                 def fill(key=key, value=value, chunks=chunks, read=read):
@@ -72,9 +74,9 @@ def stored(module, rng):
 
                 attempt(found, [f"{name}, n = {chunks}: {what}"], module, fill)
 
-        def turns(key=key, value=value):
+        def turns(key=key, value=value, chunks=ways[-1]):
             one, other = module.KVCache(), module.KVCache()
-            for k, v in parts((2, 1, 3), key, value):
+            for k, v in parts(chunks, key, value):
                 one.append(k.copy(), v.copy())
                 other.append(-k, -v)
             return [read(cache) for cache in (one, other) for read in READ.values()]
@@ -94,11 +96,12 @@ READ = {
 def copies(module, rng):
     """The caller goes on using its arrays: for the first chunk and for the second."""
     found = {}
-    for name, (_, key, value) in setups(rng):
+    for name, (_, key, value), _ in setups(rng):
+        chunks = (2, key.shape[-2] - 2)
 
-        def fill(key=key, value=value):
+        def fill(key=key, value=value, chunks=chunks):
             cache, seen = module.KVCache(), []
-            for k, v in parts((2, 4), key, value):
+            for k, v in parts(chunks, key, value):
                 own = k.copy(), v.copy()
                 cache.append(*own)
                 for x in own:
@@ -106,9 +109,7 @@ def copies(module, rng):
                 seen += [cache.keys.copy(), cache.values.copy()]
             return seen
 
-        keys = [
-            f"{name}, n = {n}: {what}" for n in ("(2,)", "(2, 4)") for what in ("keys", "values")
-        ]
+        keys = [f"{name}, n = {n}: {what}" for n in ((2,), chunks) for what in ("keys", "values")]
         attempt(found, keys, module, fill)
     return found
 
@@ -139,12 +140,12 @@ def judge_copies(observed, right):
 def asked(module, rng):
     """The masks after each chunk of each way of cutting, and at last for every other n."""
     found = {}
-    key, value = rng.normal(size=(2, 6, 3))
-    for chunks in CHUNKS:
+    for chunks in (*CHUNKS, *LONGER):
+        inputs = rng.normal(size=(2, sum(chunks), 3))
 
-        def made(chunks=chunks):
+        def made(chunks=chunks, inputs=inputs):
             cache, seen = module.KVCache(), []
-            for k, v in parts(chunks, key, value):
+            for k, v in parts(chunks, *inputs):
                 cache.append(k, v)
                 seen.append(cache.mask(k.shape[-2]))
             return seen + [cache.mask(n) for n in others(chunks)]
@@ -164,12 +165,17 @@ TRUTHS, NUMBERS, ADDED = 0.0, 1.0, 2.0
 
 
 def derive_kinds(observed, right):
-    """Whether a mask is made of truth values, of 0 and 1, or of what is added to scores."""
+    """Whether a mask is made of truth values, of 0 and 1, or of what is added to scores.
+
+    Numbers of another shape are no mask at all: their shape stands for them, and the right one.
+    """
     found = dict(observed)
     for name, mask in observed.items():
         if isinstance(mask, np.ndarray):
             found[name] = ADDED if (mask < 0).any() else float(mask.dtype != bool)
             found[f"#dtype {name}"] = Foreign(str(mask.dtype))
+            if mask.dtype != bool and mask.shape != right[name].shape:
+                found[name] = Foreign(str(mask.shape), str(right[name].shape))
     return found
 
 
@@ -182,6 +188,9 @@ def judge_kinds(observed, right):
         dtype = observed.get(f"#dtype {key}")
         if dtype is None:
             return as_the_reference(observed, {key: wanted})
+        if isinstance(value, Foreign):
+            en = f"{key}: its shape is {value.kind} in place of {value.text}"
+            return Failure(key, Text(en, f"{key}：形状是 {value.kind}，应为 {value.text}"))
         en = f"{key}: its dtype is {dtype} in place of bool"
         return Failure(key, Text(en, f"{key}：dtype 是 {dtype}，应为 bool"))
     return None
@@ -223,10 +232,10 @@ def is_of_none(value):
 
 
 def chunked(module, rng):
-    """The outputs of all ways of cutting six positions."""
+    """The outputs of all ways of cutting."""
     found = {}
-    for name, inputs in setups(rng):
-        for chunks in CHUNKS:
+    for name, inputs, ways in setups(rng):
+        for chunks in ways:
 
             def run(inputs=inputs, chunks=chunks):
                 cache = module.KVCache()
@@ -240,15 +249,17 @@ def chunked(module, rng):
                 if is_of_none(found[key]):
                     found[key] = EARLY
 
-        def answered(inputs=inputs):
+        rest = inputs[0].shape[-2] - 2
+
+        def answered(inputs=inputs, rest=rest):
             cache = module.KVCache()
-            (_, *first), second = parts((2, 4), *inputs)
+            (_, *first), second = parts((2, rest), *inputs)
             cache.append(*[x.copy() for x in first])
             return [cache.attend(*[x.copy() for x in second]), len(cache)]
 
-        keys = [f"{name}, append 2, attend 4: {what}" for what in ("out", "len(cache)")]
+        keys = [f"{name}, append 2, attend {rest}: {what}" for what in ("out", "len(cache)")]
         attempt(found, keys, module, answered)
-        for key, wanted in zip(keys, (whole(*inputs)[..., 2:, :], 6.0), strict=True):
+        for key, wanted in zip(keys, (whole(*inputs)[..., 2:, :], rest + 2.0), strict=True):
             found[f"#whole {key}"] = wanted
     return found
 
@@ -273,7 +284,7 @@ LATER = ", when the caller has written into its arrays"
 def attended(module, rng):
     """What attend leaves in two caches of two heads in turns, at once and as the caller goes on."""
     found = {}
-    for name, inputs in setups(rng)[1:2]:
+    for name, inputs, _ in setups(rng)[1:2]:
 
         def fill(inputs=inputs):
             seen, caches = [], (module.KVCache(), module.KVCache())

@@ -27,13 +27,13 @@ class KVCache(KVCache):
     values = property(lambda self: self.joined(1))
 """,
         Text(
-            "All your caches have one store: what the class, a default argument or a global holds "
-            "belongs to every object.",
-            "你的所有缓存共用一个存储：写在类、默认参数或全局变量里的东西属于每个对象。",
+            "All your caches have one store or one count: what the class, a default argument or a "
+            "global holds belongs to every object.",
+            "你的所有缓存共用一个存储或一个计数：写在类、默认参数或全局变量里的东西属于每个对象。",
         ),
         Text(
-            "When is your store made: once with the class, or with each object?",
-            "你的存储是什么时候创建的：随类创建一次，还是随每个对象创建？",
+            "What is made once with the class, and what with each object?",
+            "哪些东西随类只创建一次，哪些随每个对象创建？",
         ),
     ),
     Mutant(
@@ -450,11 +450,14 @@ class KVCache(KVCache):
         return attention(query, self.keys, self.values, allowed)
 """,
         Text(
-            "Your mask method is right, but attend does not use it: in a chunk every word sees "
+            "Your mask method is right, but it has no effect in attend: in a chunk every word sees "
             "those that come later.",
-            "你的 mask 方法是对的，但 attend 没有用它：一块中的每个词都看到了之后的词。",
+            "你的 mask 方法是对的，但它在 attend 中不起作用：一块中的每个词都看到了之后的词。",
         ),
-        Text("Which mask does attend hand to attention?", "attend 传给 attention 的是哪个掩码？"),
+        Text(
+            "Which mask does attend hand to attention, and what becomes of it there?",
+            "attend 传给 attention 的是哪个掩码？它在那里是怎样使用的？",
+        ),
     ),
     Mutant(
         "cache.not-used",
@@ -693,6 +696,40 @@ class KVCache(KVCache):
             "从末尾数起，位置是第几个轴？",
         ),
     ),
+    *[
+        Mutant(
+            f"cache.one-axis-in-front{mark}",
+            f"""
+class KVCache(KVCache):
+    def append(self, key, value):
+        axis = 0 if key.ndim == 2 else 1
+        if self.keys is None:
+            self.keys, self.values = key.copy(), value.copy()
+        else:
+            self.keys = np.concatenate([self.keys, key], axis=axis)
+            self.values = np.concatenate([self.values, value], axis=axis)
+{length}""",
+            Text(
+                "You add along axis 0 without an axis in front, and otherwise along axis 1: with "
+                "two axes in front that is not the axis of positions.",
+                "前面没有别的轴时，你沿轴 0 追加，否则沿轴 1：前面有两个轴时，那就不是位置的轴了。",
+            ),
+            Text(
+                "Which axis are positions, counted from the end?",
+                "从末尾数起，位置是第几个轴？",
+            ),
+        )
+        for mark, length in (
+            ("", ""),
+            (
+                "-in-len",
+                """
+    def __len__(self):
+        return 0 if self.keys is None else self.keys.shape[0 if self.keys.ndim == 2 else 1]
+""",
+            ),
+        )
+    ],
     Mutant(
         "cache.flattened",
         """
