@@ -11,6 +11,7 @@ observations are made of the reference and of every known mistake, and comparing
 from __future__ import annotations
 
 import ast
+import math
 import runpy
 import sys
 import traceback
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from minigrad.coursework.values import MOST, Raised, Text, difference
+from minigrad.coursework.values import MOST, Raised, Text, difference, readable
 
 Observation = dict[str, Any]
 """What was seen, by name: arrays, numbers. Names that begin with # are context, not compared."""
@@ -250,8 +251,6 @@ def load(folder: Path) -> Exercise:
     problems = [*_of_types("checks.py: EXERCISE", found, Exercise, EXERCISE)]
     if not problems:
         problems += _all_of_types("checks.py: checks", found.checks, Check, CHECK)
-        if found.seeds < 1 or not len(found.checks):
-            problems.append("checks.py: EXERCISE has no checks, or no seeds to run them with")
         names = [check.name for check in found.checks if isinstance(check, Check)]
         if len(names) != len(set(names)):
             problems.append(
@@ -266,22 +265,38 @@ def load(folder: Path) -> Exercise:
     return replace(cast(Exercise, found), folder=folder, mutants=tuple(mutants))
 
 
-EXERCISE = {"title": Text, "checks": (list, tuple), "seeds": int, "seconds": (int, float)}
-CHECK = {"name": str, "title": Text, "observe": Callable, "judge": Callable}
-MUTANT = {"id": str, "code": str, "says": Text, "hint": Text}
-"""What an author gives, and of which types."""
+Fields = Mapping[str, Callable[[Any], bool]]
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and value.strip() != "" and value == readable(value)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, Text) and all(map(_is_name, value))
+
+
+EXERCISE: Fields = {
+    "title": _is_text,
+    "checks": lambda value: isinstance(value, (list, tuple)) and len(value) > 0,
+    "seeds": lambda value: type(value) is int and value > 0,
+    "seconds": lambda value: isinstance(value, (int, float)) and 0 < value < math.inf,
+}
+CHECK: Fields = {"name": _is_name, "title": _is_text, "observe": callable, "judge": callable}
+MUTANT: Fields = {"id": _is_name, "code": _is_name, "says": _is_text, "hint": _is_text}
+"""What an author gives, and what it must be."""
 
 
 def _defined(file: Path, name: str) -> Any:
     """A name of an author's file. Errors: `ValueError` for whatever the file raises."""
     try:
         return runpy.run_path(str(file)).get(name)
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
         told = raised(error, str(file), "").says.en
         raise ValueError(f"{file.parent.name}: {file.name}: {told}") from error
 
 
-def _all_of_types(what: str, found: Any, kind: type, fields: Mapping[str, Any]) -> Iterator[str]:
+def _all_of_types(what: str, found: Any, kind: type, fields: Fields) -> Iterator[str]:
     if not isinstance(found, (list, tuple)):
         yield f"{what} is no list but {found!r:.40}"
         return
@@ -289,12 +304,12 @@ def _all_of_types(what: str, found: Any, kind: type, fields: Mapping[str, Any]) 
         yield from _of_types(f"{what}[{place}]", element, kind, fields)
 
 
-def _of_types(what: str, found: Any, kind: type, fields: Mapping[str, Any]) -> Iterator[str]:
+def _of_types(what: str, found: Any, kind: type, fields: Fields) -> Iterator[str]:
     if not isinstance(found, kind):
         yield f"{what} is no {kind.__name__} but {found!r:.40}"
         return
-    for name, wanted in fields.items():
-        if not isinstance(value := getattr(found, name), wanted):
+    for name, fits in fields.items():
+        if not fits(value := getattr(found, name)):
             yield f"{what}: its {name} cannot be {value!r:.40}"
 
 

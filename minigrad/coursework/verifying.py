@@ -45,9 +45,8 @@ def verify_folder(folder: Path) -> tuple[int | None, list[str]]:
 
 def verify(exercise: Exercise, seeds: Sequence[int] = (0, 1, 2)) -> list[str]:
     """What is wrong with an exercise itself; empty if it can be handed out."""
-    pages = "README.md", "README.zh-CN.md"
-    missing = [page for page in pages if not (exercise.folder / page).is_file()]
-    problems = [f"its page {page} is missing" for page in missing]
+    pages = [exercise.folder / name for name in ("README.md", "README.zh-CN.md")]
+    problems = [problem for page in pages for problem in _of_a_page(page)]
     ids = [m.id for m in exercise.mutants]
     problems += [f"the id {name} stands for two mistakes" for name in {*ids} if ids.count(name) > 1]
     fatal = _tried(exercise, "the reference", partial(_of_the_reference, exercise, seeds))
@@ -65,12 +64,24 @@ def verify(exercise: Exercise, seeds: Sequence[int] = (0, 1, 2)) -> list[str]:
     return problems
 
 
+def _of_a_page(page: Path) -> Iterator[str]:
+    try:
+        text = page.read_text(encoding="utf-8")
+    except OSError:
+        yield f"its page {page.name} is missing"
+    except ValueError:
+        yield f"its page {page.name} is not written in UTF-8"
+    else:
+        if not text.strip():
+            yield f"its page {page.name} is empty"
+
+
 def _tried(exercise: Exercise, what: str, look: Callable[[], Iterable[str]]) -> list[str]:
     """The problems found, up to an error of the author's code, which is one more."""
     problems: list[str] = []
     try:
         problems.extend(f"{what}: {problem}" for problem in look())
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
         problems.append(f"{what}: {_place(exercise, error)}")
     return problems
 

@@ -326,11 +326,17 @@ BROKEN = {
         ),
         ("EXERCISE", "OTHER", "03-scale: checks.py: EXERCISE is no Exercise but None"),
         ("checks=op_checks(", "checks=[len] + op_checks(", "checks[0] is no Check but <built-in"),
-        ("seconds=3.0,", "seeds=0,", "EXERCISE has no checks, or no seeds to run them with"),
+        ("seconds=3.0,", "seeds=0,", "EXERCISE: its seeds cannot be 0"),
+        ("seconds=3.0,", "seeds=True,", "EXERCISE: its seeds cannot be True"),
+        ("seconds=3.0,", "seconds=-1,", "EXERCISE: its seconds cannot be -1"),
+        ("3.0,", "float('nan'),", "EXERCISE: its seconds cannot be nan"),
+        ("缩放", "\\ud800", "EXERCISE: its title cannot be"),
+        ("EXERCISE =", "raise KeyboardInterrupt\nEXERCISE =", "03-scale: checks.py: line 4"),
         ("worked=lambda solution", "worked=lambda nothing", "the worked example: checks.py, line"),
     ],
     "mutants.py": [
         ("MUTANTS = [", "1 / 0\nMUTANTS = [", "03-scale: mutants.py: line 4: ZeroDivisionError"),
+        ("scale.upstream", "", "MUTANTS[0]: its id cannot be ''"),
         ("MUTANTS = [", "MUTANTS = [3,", "03-scale: mutants.py: MUTANTS[0] is no Mutant but 3"),
         ('Text("Multiply.", "相乘。")', '"x"', "MUTANTS[0]: its hint cannot be 'x'"),
         ("return g / c", "return (", "scale.divided: its code, line 2: SyntaxError"),
@@ -374,7 +380,7 @@ def test_an_authors_slip_is_a_line_and_no_traceback(
 @pytest.mark.parametrize(
     ("checks", "says"),
     [
-        ("[]", "EXERCISE has no checks, or no seeds to run them with"),
+        ("[]", "EXERCISE: its checks cannot be []"),
         ("[Check('a', Text('a', 'a'), lambda module, rng: [1])]", "a must observe values by name"),
         ("[Check('a', Text('a', 'a'), lambda module, rng: 1 / 0)]", "a: ZeroDivisionError"),
         ("[Check('a', 'b', 3)]", "checks[0]: its title cannot be 'b'"),
@@ -478,3 +484,39 @@ def read_until(process: "subprocess.Popen[str]", text: str) -> str:
         assert time.monotonic() < deadline, found
         found += process.stdout.readline()
     return found
+
+
+def test_without_nbformat_nothing_is_copied(
+    scale: Exercise, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "nbformat", None)
+    result = run("start", str(tmp_path / "work"), "--notebooks")
+    assert result.exit_code == 2
+    assert "minigrad-lab[notebooks]" in result.output
+    assert not (tmp_path / "work").exists()
+
+
+def test_a_report_that_is_a_folder_is_told(work: Path) -> None:
+    result = run("check", "3", "--report", "json", "-o", ".")
+    assert result.exit_code == 2
+    assert ". is a folder, and no file" in result.output
+
+
+def test_a_hint_where_there_is_no_course_says_how_to_get_one(
+    scale: Exercise, tmp_path: Path
+) -> None:
+    result = run("hint", "3", "--dir", str(tmp_path))
+    assert result.exit_code == 2
+    assert "minigrad exercises start DIR" in result.output.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"), [(b" \n", "is empty"), (b"\xff\xfe", "is not written in UTF-8")]
+)
+def test_a_page_that_cannot_be_read_is_told(content: bytes, says: str, scale: Exercise) -> None:
+    (scale.folder / "README.zh-CN.md").write_bytes(content)
+    assert f"its page README.zh-CN.md {says}" in verify_at_once(scale)
+
+
+def verify_at_once(exercise: Exercise) -> str:
+    return "\n".join(verifying.verify(exercise, seeds=(0,)))

@@ -233,3 +233,15 @@ def session_of(process: Path) -> int | None:
         return os.getsid(int(process.name))
     except ProcessLookupError:
         return None
+
+
+@pytest.mark.slow
+def test_one_exercise_has_a_table_of_its_own(scale: Exercise, tmp_path: Path) -> None:
+    hand_in(tmp_path, 鱼=SOLUTION, ann=WRONG)
+    assert run(tmp_path).exit_code == 0
+    whole = (tmp_path / "marks" / "marks.csv").read_bytes()
+    assert run(tmp_path, "--only", "3").exit_code == 0
+    assert (tmp_path / "marks" / "marks.csv").read_bytes() == whole
+    assert (tmp_path / "marks" / "marks-03-scale.html").exists()
+    rows = (tmp_path / "marks" / "marks-03-scale.csv").read_text("utf-8-sig").splitlines()
+    assert [row.partition(",")[0] for row in rows] == ["student", "ann", "鱼"]

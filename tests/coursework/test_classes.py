@@ -20,6 +20,8 @@ from minigrad.coursework import Exercise, Outcome, Text, Verdict, load
 from minigrad.coursework.classes import (
     SHORT,
     Workers,
+    _fingerprint,
+    _target,
     as_csv,
     grade_class,
     mark,
@@ -350,3 +352,62 @@ def test_what_could_not_be_checked_comes_first_of_what_somebody_has_to_look_at()
 def test_a_folder_without_students_is_refused(scale: Exercise, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="one for each student"):
         submissions_in(scale.folder, [scale])
+
+
+def test_work_may_lie_in_one_folder_more(scale: Exercise, tmp_path: Path) -> None:
+    for place in ("ann/course/03-scale", "bo/one/03-scale", "bo/two/03-scale"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "exercise.py").write_text(SOLUTION, encoding="utf-8")
+    ann, bo = submissions_in(tmp_path, [scale])
+    assert ann.files == {"03-scale": tmp_path / "ann/course/03-scale/exercise.py"}
+    assert bo.files == {}  # which of the two?
+
+
+def test_the_results_are_no_student(scale: Exercise, tmp_path: Path) -> None:
+    for name in ("ann", "marks", "students"):
+        (tmp_path / name).mkdir()
+    names = [found.student for found in submissions_in(tmp_path, [scale], tmp_path / "marks")]
+    assert names == ["ann", "students"]
+    assert [f.student for f in submissions_in(tmp_path, [scale], tmp_path)] == ["ann", "marks"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_links_that_lead_out_are_not_followed(scale: Exercise, tmp_path: Path) -> None:
+    other = tmp_path / "class" / "bo" / "03-scale.py"
+    other.parent.mkdir(parents=True)
+    other.write_text(SOLUTION, encoding="utf-8")
+    (tmp_path / "class" / "ann").mkdir()
+    (tmp_path / "class" / "ann" / "03-scale.py").symlink_to(other)
+    ann, bo = submissions_in(tmp_path / "class", [scale])
+    assert (ann.files, bo.files) == ({}, {"03-scale": other})
+
+
+def test_a_folder_that_is_closed_ends_nobody_elses(
+    scale: Exercise, handed_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_file = Path.is_file
+
+    def closed(path: Path) -> bool:
+        if "ann" in path.parts:
+            raise PermissionError(13, "Permission denied", str(path))
+        return is_file(path)
+
+    monkeypatch.setattr(Path, "is_file", closed)
+    found = {
+        submission.student: submission.files for submission in submissions_in(handed_in, [scale])
+    }
+    assert found["ann"] == {}
+    assert found["猫"]
+
+
+def test_no_two_students_share_a_file(tmp_path: Path) -> None:
+    names = ["a?", "a_", _target(tmp_path, "a?").stem, "猫", "a b"]
+    assert len({_target(tmp_path, name) for name in names}) == len(names)
+
+
+def test_a_change_anywhere_in_an_answer_counts(scale: Exercise, tmp_path: Path) -> None:
+    files = [tmp_path / "one.py", tmp_path / "other.py"]
+    for number, file in enumerate(files):
+        file.write_text(SOLUTION + "#" * 100_000 + str(number), encoding="utf-8")
+    one, other = (_fingerprint(scale, file, 0) for file in files)
+    assert one != other

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad.coursework import Check, Exercise, Mutant, Text, Verdict, load
+from minigrad.coursework import Check, Exercise, Failure, Mutant, Text, Verdict, load
 from minigrad.coursework.exercise import module_of, raised
 from minigrad.coursework.grading import judge, same
 from minigrad.coursework.runner import Run, observe_here
@@ -298,3 +298,29 @@ def test_a_gradient_of_another_upstream_may_have_any_shape(product: Exercise) ->
 def test_each_of_several_inputs_may_not_be_written_into(product: Exercise) -> None:
     verdict = verdict_on(product, "def product(a, b):\n    b *= 2\n    return a @ b / 2\n")
     assert "an input is changed in place" in message_of(verdict)
+
+
+def test_what_is_told_has_an_end(product: Exercise) -> None:
+    def told(observed: Any, right: Any) -> Failure:
+        return Failure("a", Text("x" * 10**6, "猫" * 10**6))
+
+    check = Check("one", SAYS, lambda module, rng: {"a": np.ones(2)}, told)
+    exercise = replace(product, checks=[check], seeds=1)
+    verdict = judge(exercise, Run({("one", 0): {"a": np.ones(2)}}, ready=True))
+    assert verdict.failed is not None
+    assert max(map(len, verdict.failed.message)) <= 2000
+    huge = judge(exercise, Run({("one", 0): {"a": np.ones(10**6)}}, ready=True))
+    assert huge.status == "failed"
+
+
+def test_what_is_many_times_too_large_is_only_described(product: Exercise) -> None:
+    check = Check("one", SAYS, lambda module, rng: {"a": np.ones(2)})
+    exercise = replace(product, checks=[check], seeds=1)
+    verdict = judge(exercise, Run({("one", 0): {"a": np.ones(5000)}}, ready=True))
+    assert "a very large array: float64, 40,000 B" in message_of(verdict)
+
+
+def test_a_file_may_rename_what_is_known_of_it(product: Exercise) -> None:
+    """Its error is told all the same."""
+    code = "del __source__\n__file__ = 3\n\ndef product(a, b):\n    raise ValueError('猫')\n"
+    assert "ValueError: product: 猫" in message_of(verdict_on(product, code))

@@ -4,12 +4,13 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from minigrad.coursework import Exercise, Verdict, grade, load
-from tests.coursework.helpers import answer, written
+from tests.coursework.helpers import SOLUTION, answer, written
 
 pytestmark = pytest.mark.slow
 
@@ -264,3 +265,29 @@ def test_it_works_in_a_folder_that_goes_again(scale: Exercise, tmp_path: Path) -
     verdict = grade(scale, answer(tmp_path, code))
     assert verdict.status == "passed"
     assert not Path(verdict.printed.strip()).exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "\ufeff# of a Windows editor\n" + SOLUTION,
+        "# -*- coding: gbk -*-\n# 猫 吃 鱼\n" + SOLUTION,
+        SOLUTION.replace("\n", "\r\n"),
+    ],
+)
+def test_files_are_read_as_python_reads_them(content: str, scale: Exercise, tmp_path: Path) -> None:
+    file = tmp_path / "answer.py"
+    file.write_bytes(content.encode("gbk" if "gbk" in content else "utf-8"))
+    assert grade(scale, file).status == "passed"
+
+
+def test_all_observations_together_have_a_time_too(scale: Exercise, tmp_path: Path) -> None:
+    code = "def scaled(x, c):\n    import time\n    time.sleep(0.3)\n    return x * c"
+    slow = grade(replace(scale, seconds=0.7), answer(tmp_path, code))
+    assert message_of(slow).startswith("it was not through after 4.2 seconds")
+
+
+def test_a_file_that_is_too_large_is_not_run(scale: Exercise, tmp_path: Path) -> None:
+    verdict = grade(scale, answer(tmp_path, "#" * 2_000_000))
+    assert verdict.status == "error"
+    assert message_of(verdict) == "it is larger than 1,048,576 bytes"

@@ -1,5 +1,7 @@
 """The layers of checks that every op goes through: each finds what it is there for."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -173,3 +175,58 @@ def test_what_is_nearly_right_is_no_mistake_that_shows_elsewhere() -> None:
     verdict = judge(softmax, observe_here(softmax, module_of(code, "answer.py")))
     assert verdict.failed is not None
     assert (verdict.failed.name, verdict.diagnosis) == ("values", "")
+
+
+LAST = """
+last = {}
+
+def scaled(x, c):
+    last["x"] = x
+    return x * c * x
+
+def scaled_gradient(g, x, c):
+    return 2 * g * c * last["x"]
+"""
+
+
+def square(tmp_path: Path) -> Exercise:
+    """c x², whose rule asks for x."""
+    folder = written(tmp_path)
+    reference = folder.parent / "solutions" / f"{folder.name}.py"
+    reference.write_text(
+        "import numpy as np\n\ndef scaled(x, c):\n    return x * c * x\n\n"
+        "def scaled_gradient(g, x, c):\n    return 2 * g * c * x\n",
+        encoding="utf-8",
+    )
+    (folder / "mutants.py").write_text("MUTANTS = []\n", encoding="utf-8")
+    return load(folder)
+
+
+def test_a_rule_that_looks_at_the_last_call_is_found(tmp_path: Path) -> None:
+    exercise = square(tmp_path)
+    right = exercise.reference.read_text(encoding="utf-8")
+    assert judge(exercise, observe_here(exercise, module_of(right, "a.py"))).status == "passed"
+    code = "import numpy as np\n" + LAST
+    verdict = judge(exercise, observe_here(exercise, module_of(code, "a.py")))
+    assert verdict.failed is not None
+    assert verdict.failed.name == "graph"
+
+
+def test_one_buffer_for_all_results_is_found(scale: Exercise) -> None:
+    code = "SPACE = {}\n\ndef scaled(x, c):\n    "
+    code += "return np.multiply(x, c, out=SPACE.setdefault(x.shape, np.empty(x.shape)))"
+    verdict = verdict_on(scale, code)
+    assert verdict.failed is not None
+    assert verdict.failed.name == "untouched"
+    assert "an earlier result is changed in place" in verdict.failed.message.en
+    assert "先前的结果被就地修改了" in verdict.failed.message.zh
+
+
+def test_a_decorator_that_keeps_the_signature_is_looked_through(scale: Exercise) -> None:
+    wrapper = (
+        "import functools\n\ndef noted(f):\n    {}\n    def inner(*args, **options):\n"
+        "        return f(*args, **options)\n    return inner\n\n"
+        "@noted\ndef scaled(x, c):\n    return x * c\n\n"
+        "@noted\ndef scaled_gradient(g, c):\n    return g * c\n"
+    )
+    assert verdict_on(scale, wrapper.format("@functools.wraps(f)")).status == "passed"

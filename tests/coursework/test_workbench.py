@@ -6,13 +6,16 @@ from pathlib import Path
 import pytest
 
 from minigrad.coursework import Exercise, Outcome, Text, Verdict, grade, load
-from minigrad.coursework.grading import FAILED, PASSED
+from minigrad.coursework.grading import FAILED, PASSED, unchecked
+from minigrad.coursework.reports import as_data
 from minigrad.coursework.workbench import (
     PROGRESS,
     WorkbenchError,
     changed,
     file_of,
     fingerprint,
+    hint_given,
+    keep,
     last_verdict,
     named,
     note,
@@ -158,3 +161,39 @@ def test_a_damaged_note_of_progress_is_no_obstacle(content: bytes, tmp_path: Pat
     assert last_verdict(read_progress(tmp_path), "03-scale") is None
     note(tmp_path, failed("a"))
     assert last_verdict(read_progress(tmp_path), "03-scale") is not None
+
+
+def test_a_third_file_in_one_second_is_kept_too(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / "exercise.py").write_text(str(number), encoding="utf-8")
+        keep(tmp_path / "exercise.py")
+    kept = [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()]
+    assert sorted(kept) == ["0", "1", "2"]
+
+
+def test_inside_an_exercise_progress_is_that_of_the_course(scale: Exercise, tmp_path: Path) -> None:
+    start(tmp_path / "work", [scale])
+    inside = tmp_path / "work" / "03-scale"
+    note(inside, grade(scale, answer(tmp_path, "")))
+    assert last_verdict(read_progress(tmp_path / "work"), "03-scale") is not None
+    assert not (inside / PROGRESS).exists()
+    (inside / "exercise.py").write_text("my work", encoding="utf-8")
+    kept = reset(inside, scale)
+    assert kept is not None
+    assert kept.parent == inside
+    assert not (inside / "03-scale").exists()
+
+
+@pytest.mark.parametrize("hint", ["x", None, 1e999, -1, True, [4]])
+def test_a_hint_that_is_no_number_is_none(hint: object) -> None:
+    assert hint_given({"03-scale": {"hint": hint}}, "03-scale") == 0
+    assert hint_given({"03-scale": {"hint": 3}}, "03-scale") == 3
+
+
+@pytest.mark.parametrize(
+    "change", [{"status": "x"}, {"status": []}, {"where": {"en": 5, "zh": 5}}, {"title": None}]
+)
+def test_a_verdict_that_is_none_is_not_read(change: dict[str, object], scale: Exercise) -> None:
+    data = as_data(unchecked(scale, Text("a", "b")))
+    assert last_verdict({"03-scale": {"verdict": data}}, "03-scale") is not None
+    assert last_verdict({"03-scale": {"verdict": {**data, **change}}}, "03-scale") is None
