@@ -202,7 +202,7 @@ def _title(op: Primitive, result: CheckResult, language: Language) -> str:
     if result.diagnosis is not None:
         how = _in(language, result.diagnosis.sentence(language.value))
     else:
-        how = _problem(result, language).splitlines()[0].rstrip(":：")
+        how = _problem(result, language).splitlines()[0].partition(", for ")[0].rstrip(":：")
     return ("：" if language is Language.ZH else ": ").join([str(op), TEXTS[language].wrong, how])
 
 

@@ -160,8 +160,14 @@ def marking(folder: Path) -> Iterator["subprocess.Popen[str]"]:
     hand_in(folder, ann=SOLUTION, bob=waiting, cat=SOLUTION)
     options = [str(folder / "class"), "-o", str(folder / "marks"), "--jobs", "1"]
     command = [sys.executable, "-c", SCRIPT, str(place), "grade", *options, "--language", "en"]
+    (folder / "tmp").mkdir()
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        env={**os.environ, "TMPDIR": str(folder / "tmp")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as process:
         try:
             until(lambda: (folder / "begun").exists() or process.poll() is not None)
@@ -225,6 +231,7 @@ def test_a_second_interruption_ends_it_and_all_that_runs(how: str, tmp_path: Pat
         left = [p for p in Path("/proc").glob("[0-9]*") if session_of(p) == process.pid]
     assert not left
     until(lambda: not Path("/proc", (tmp_path / "begun").read_text()).exists())
+    until(lambda: not [*(tmp_path / "tmp").iterdir()])
     assert [file.name for file in (tmp_path / "marks" / "students").iterdir()] == ["ann.json"]
 
 

@@ -291,3 +291,11 @@ def test_a_file_that_is_too_large_is_not_run(scale: Exercise, tmp_path: Path) ->
     verdict = grade(scale, answer(tmp_path, "#" * 2_000_000))
     assert verdict.status == "error"
     assert message_of(verdict) == "it is larger than 1,048,576 bytes"
+
+
+def test_warnings_of_numpy_are_not_shown(scale: Exercise, tmp_path: Path) -> None:
+    """They come from checks that have not failed, too, and from those that judge."""
+    code = "def scaled_gradient(g, c):\n    return g * c / 0.0"
+    verdict = grade(scale, answer(tmp_path, code))
+    assert verdict.diagnosis == "not-finite"
+    assert verdict.printed == ""
