@@ -213,9 +213,10 @@ def _joined(found: list[Diagnosis]) -> Diagnosis:
     first = found[0]
     if first.id != "factor":
         return first
-    return Diagnosis(
-        "factor", (("factor", " = ".join(dict.fromkeys(d.values[0][1] for d in found))),)
-    )
+    names = list(dict.fromkeys(d.values[0][1] for d in found))
+    # A plain 2 that is also the length of an axis is told as 2.
+    told = [name for name in names if not any(name.startswith(f"{other} (") for other in names)]
+    return Diagnosis("factor", (("factor", " = ".join(told)),))
 
 
 def _equal(a: Array, b: Array) -> bool:

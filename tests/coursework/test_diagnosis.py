@@ -136,3 +136,10 @@ def test_a_known_mistake_may_have_the_opposite_sign() -> None:
     made = [x**2 for x in rows]
     occasions = [Occasion(x, -y, mistakes={"it": y}) for x, y in zip(rows, made, strict=True)]
     assert diagnose(occasions) == Diagnosis("it", (("times", "−1"),))
+
+
+def test_a_plain_two_is_not_told_as_a_length_too() -> None:
+    rows = [np.array([1.0, -2.0]), np.array([0.5, 4.0])]
+    lengths = {"2 (as long as axis 0)": 2.0, "n": 2.0}
+    found = diagnose([Occasion(x, 2 * x, constants=lengths) for x in rows])
+    assert found == Diagnosis("factor", (("factor", "2 = n"),))
