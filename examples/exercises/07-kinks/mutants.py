@@ -933,4 +933,21 @@ def clip_gradient(g, x, *, low, high):
             "哪个运算符可以逐个元素连接两个掩码？",
         ),
     ),
+    Mutant(
+        "max.divided-by-length",
+        """
+def max_gradient(g, x, out, *, axis):
+    top = x == np.expand_dims(out, axis)
+    return np.where(top, np.expand_dims(g, axis) / x.shape[axis], 0.0)
+""",
+        Text(
+            "g is divided by the length of the axis, as in a mean: the largest entry gets all of "
+            "g, unless others tie with it.",
+            "g 除以了那个轴的长度，像求平均一样：没有并列时，最大的元素应得到整个 g。",
+        ),
+        Text(
+            "If the largest entry grows by 1, by how much does the maximum?",
+            "最大元素增加 1，最大值增加多少？",
+        ),
+    ),
 ]
