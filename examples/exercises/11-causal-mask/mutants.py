@@ -514,13 +514,13 @@ def masked_attention(scores, value, mask):
     return weights @ value, weights
 """,
         Text(
-            "A query that may attend to nothing gets the weights of its scores as if there were "
-            "no mask: the same large number is taken off everywhere in its row.",
-            "什么都不能看的查询，得到的权重与不加掩码时一样：它那一行处处都减去了同一个大数。",
+            "A query that may attend to nothing gets the weights of its scores, as if there were "
+            "no mask.",
+            "什么都不能看的查询，得到的权重与不加掩码时一样。",
         ),
         Text(
-            "A constant is taken off a whole row. What does the softmax make of it?",
-            "整行减去同一个常数，softmax 的结果会变吗？",
+            "For such a query, what enters your softmax, and what does that make of it?",
+            "对这样的查询，进入 softmax 的是什么？结果又是什么？",
         ),
     ),
     Mutant(
