@@ -673,4 +673,68 @@ def masked_attention(scores, value, mask):
         ),
         Text("What does the table on the page say is returned?", "页面的表格里，返回的是什么？"),
     ),
+    Mutant(
+        "mask.results-made-anew",
+        """
+from minigrad import Tensor
+
+
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf))
+    return Tensor((weights @ value).numpy()), Tensor(weights.numpy())
+""",
+        Text(
+            "No gradient reaches scores or value: the output and the weights are tensors, but it "
+            "is not recorded what they were made from, as when a tensor is made anew from an "
+            "array.",
+            "没有梯度到达 scores 和 value：输出和权重虽是张量，却没有记录它们由什么算出，"
+            "用数组新建张量时就会这样。",
+        ),
+        Text(
+            "Which of your steps make an array, or a tensor out of an array?",
+            "你的哪一步得到了数组，或用数组新建了张量？",
+        ),
+    ),
+    Mutant(
+        "mask.output-made-anew",
+        """
+from minigrad import Tensor
+
+
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf))
+    return Tensor((weights @ value).numpy()), weights
+""",
+        Text(
+            "No gradient reaches scores or value through the output: it is a tensor, but it is "
+            "not recorded what it was made from, as when a tensor is made anew from an array.",
+            "没有梯度经过输出到达 scores 和 value：输出虽是张量，却没有记录它由什么算出，"
+            "用数组新建张量时就会这样。",
+        ),
+        Text(
+            "Which of your steps make an array, or a tensor out of an array?",
+            "你的哪一步得到了数组，或用数组新建了张量？",
+        ),
+    ),
+    Mutant(
+        "mask.weights-made-anew",
+        """
+from minigrad import Tensor
+
+
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf))
+    return weights @ value, Tensor(weights.numpy())
+""",
+        Text(
+            "The output is recorded, but no gradient reaches scores through the weights: they are "
+            "a tensor of which it is not recorded what it was made from.",
+            "输出有记录，但没有梯度经过权重到达 scores：返回的权重虽是张量，"
+            "却没有记录它由什么算出。",
+        ),
+        Text(
+            "Are the weights that you return the ones that the output was made with?",
+            "你返回的权重，就是计算输出时用的那些吗？",
+        ),
+    ),
 ]
