@@ -115,6 +115,9 @@ def judge_dependency(observed, right):
             continue
         if not isinstance(value, np.ndarray):
             return as_the_reference(observed, {key: right[key]})
+        out = key.replace(MOVES, "out")
+        if isinstance(observed[out], np.ndarray) and not np.isfinite(observed[out]).all():
+            return Failure(out, Text(f"{out} has NaN or ∞ in it", f"{out} 中有 NaN 或 ∞"))
         for i, j in np.argwhere(value != np.tri(*value.shape))[:1]:
             name = key.partition(": ")[0]
             if value[i, j]:

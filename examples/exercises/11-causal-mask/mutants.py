@@ -737,4 +737,22 @@ def masked_attention(scores, value, mask):
             "你返回的权重，就是计算输出时用的那些吗？",
         ),
     ),
+    Mutant(
+        "mask.plus-infinity",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, np.inf))
+    return weights @ value, weights
+""",
+        Text(
+            "Every query that has a masked key gets NaN, as where a masked score is +∞: then "
+            "∞ − ∞ or ∞/∞ is in the softmax.",
+            "只要有键被遮住，该查询就得到 NaN；被遮住的分数为 +∞ 时就会这样：softmax 中会出现 "
+            "∞ − ∞ 或 ∞/∞。",
+        ),
+        Text(
+            "Which score has a weight of exactly 0?",
+            "分数为多少时，权重恰为 0？",
+        ),
+    ),
 ]
