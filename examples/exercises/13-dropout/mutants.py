@@ -346,9 +346,8 @@ def dropout(x, *, p, seed, training=True):
     return x * mask / (1 - p) if training else x * mask / (1 - p)
 """,
         Text(
-            "Entries are dropped in evaluation too, so the same question gets another answer "
-            "each time.",
-            "评估时也在丢弃元素，于是同样的输入会得到不同的结果。",
+            "Entries are dropped in evaluation too.",
+            "评估时也在丢弃元素。",
         ),
         Text(
             "What is the parameter training for?",
