@@ -445,7 +445,7 @@ def multiply_gradients(g, a, b):
         Text(
             "A gradient of a * b stands in the place of the other: ∂L/∂a comes first, and ∂L/∂b "
             "second.",
-            "a * b 的一个梯度站到了另一个的位置上：∂L/∂a 在前，∂L/∂b 在后。",
+            "a * b 的两个梯度中，有一个放在了另一个的位置上：∂L/∂a 在前，∂L/∂b 在后。",
         ),
         Text(
             "Which operand does the first gradient of the tuple belong to?",
@@ -498,8 +498,9 @@ def multiply_gradients(g, a, b):
     return unbroadcast(ones * b, a.shape), unbroadcast(ones * a, b.shape)
 """,
         Text(
-            "The gradients of a * b do not depend on g: the other operand is only the local slope.",
-            "a * b 的梯度与 g 无关：另一个操作数只是局部的斜率。",
+            "Your gradients of a * b do not depend on g: the other operand is only the local "
+            "slope.",
+            "你算出的 a * b 的梯度与 g 无关：另一个操作数只是局部的斜率。",
         ),
         Text("What does the chain rule do with g?", "链式法则怎样用到 g？"),
     ),

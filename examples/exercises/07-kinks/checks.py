@@ -176,7 +176,7 @@ def worked(solution, language):
     lines += [f"clip to [0, 1]: x = {x}, g = {g}, ∂L/∂x = {back}"]
     note = Text(
         "What was chosen passes its gradient on, what was not gets 0; a tie shares.",
-        "被选中的把梯度传下去，没被选中的得 0；并列的分享。",
+        "被选中的把梯度传下去，没被选中的得 0；并列的元素分享梯度。",
     )
     return "\n".join([*lines, note.of(language)])
 

@@ -393,9 +393,10 @@ def max_gradient(g, x, out, *, axis):
     return np.where(top, np.expand_dims(g, axis) / ties, 0.0)
 """,
         Text(
-            "x is compared with out without giving out its axis back: in a square, rows are "
-            "compared with the maxima of columns.",
-            "拿 x 与 out 比较时没有补回那个轴：方阵中，行与列的最大值比较了。",
+            "x is compared with out, which does not have its axis back in the right place: in a "
+            "square, entries are then compared with the maxima of other rows.",
+            "拿 x 与 out 比较时，out 的轴没有补回到原来的位置：方阵中，元素就会与别的行的最大值"
+            "比较。",
         ),
         Text(
             "Write the shapes of x and out one below the other, from the right.",

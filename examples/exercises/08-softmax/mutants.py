@@ -71,8 +71,8 @@ def softmax_gradient(g, out, *, axis):
     return out * ((g * out).sum(axis=axis, keepdims=True) - g)
 """,
         Text(
-            "The gradient has the opposite sign: g and Σ g ⊙ p stand in the wrong order, or a "
-            "minus is one too many.",
+            "The gradient has the opposite sign: g and Σ g ⊙ p stand in the wrong order, or there "
+            "is a minus sign too many.",
             "梯度的符号反了：g 与 Σ g ⊙ p 的前后顺序颠倒了，或者多了一个负号。",
         ),
         Text(

@@ -215,9 +215,9 @@ def dropout(x, *, p, seed, training=True):
     return x * mask if training else x
 """,
         Text(
-            "What is kept is not divided by 1 − p, so the result is on average 1 − p times x, "
-            "and evaluation does not fit to training.",
-            "保留的元素没有除以 1 − p，于是结果平均只有 x 的 1 − p 倍，评估时与训练时不一致。",
+            "What is kept is not divided by 1 − p, so the result is on average 1 − p times x in "
+            "training, and x itself in evaluation.",
+            "保留的元素没有除以 1 − p，于是训练时结果平均只有 x 的 1 − p 倍，而评估时就是 x。",
         ),
         Text(
             "What is the mean of the result over all masks?",
