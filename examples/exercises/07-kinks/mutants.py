@@ -539,8 +539,8 @@ def clip(x, low, high):
             "每个元素都成了 low，就像上下界写反了，或者没有用到 high。",
         ),
         Text(
-            "Which bounds does np.clip get from you, and in which order?",
-            "你交给 np.clip 的是哪两个界？次序如何？",
+            "What becomes of 9 in your function, step by step, with low = 0 and high = 1?",
+            "low = 0、high = 1 时，9 在你的函数里逐步变成了什么？",
         ),
     ),
     Mutant(

@@ -288,8 +288,9 @@ def softmax_gradient(g, out, *, axis):
             "规则就地修改了 g：其他规则的上游梯度可能是同一个数组。",
         ),
         Text(
-            "Which of x -= y and x = x - y changes the array itself?",
-            "x -= y 与 x = x - y，哪个会改变数组本身？",
+            "Which of your operations write into an array that is there already? Those with -=, "
+            "*= or out= do.",
+            "你的哪些运算会写进已有的数组？-=、*= 和 out= 都会。",
         ),
     ),
     Mutant(
@@ -305,8 +306,9 @@ def softmax_gradient(g, out, *, axis):
             "规则就地修改了 out：下一次反向传播时，里面的权重就不对了。",
         ),
         Text(
-            "Which of x *= y and x = x * y changes the array itself?",
-            "x *= y 与 x = x * y，哪个会改变数组本身？",
+            "Which of your operations write into an array that is there already? Those with -=, "
+            "*= or out= do.",
+            "你的哪些运算会写进已有的数组？-=、*= 和 out= 都会。",
         ),
     ),
     # -------------------------------------------------------------------------------- the forward
@@ -465,8 +467,9 @@ def softmax(x, axis=-1):
             "softmax 就地修改了 x：调用者手里的分数被改掉了。",
         ),
         Text(
-            "Which of x -= y and x = x - y changes the array itself?",
-            "x -= y 与 x = x - y，哪个会改变数组本身？",
+            "Which of your operations write into an array that is there already? Those with -=, "
+            "*= or out= do.",
+            "你的哪些运算会写进已有的数组？-=、*= 和 out= 都会。",
         ),
     ),
     Mutant(

@@ -693,13 +693,14 @@ def scaled_scores(query, key, scale=None):
     return query @ key.mT
 """,
         Text(
-            "query *= … writes into the caller's array: backward and every later call get a query "
+            "scaled_scores writes into the caller's query: backward and every later call get one "
             "that is scaled already.",
-            "query *= … 写进了调用者的数组：反向和之后的调用得到的都是已缩放的 query。",
+            "scaled_scores 写进了调用者的 query：反向和之后的调用得到的都是已缩放的 query。",
         ),
         Text(
-            "Which of x *= y and x = x * y changes the array itself?",
-            "x *= y 与 x = x * y，哪个会改变数组本身？",
+            "Which of your operations write into an array that is there already? Those with *= "
+            "or out= do.",
+            "你的哪些运算会写进已有的数组？*= 和 out= 都会。",
         ),
     ),
     Mutant(

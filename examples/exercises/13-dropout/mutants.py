@@ -416,8 +416,8 @@ def dropout(x, *, p, seed, training=True):
             "x 被就地修改了：算出它的人，之后手里的值就变了。",
         ),
         Text(
-            "x *= ... changes x itself; x * ... does not.",
-            "x *= ... 会改变 x 本身，x * ... 不会。",
+            "Which of your operations write into x? x *= ... does, x * ... does not.",
+            "你的哪些运算会写进 x？x *= ... 会，x * ... 不会。",
         ),
     ),
     Mutant(
@@ -623,8 +623,8 @@ def dropout_gradient(g, *, p, seed, training):
             "规则就地修改了 g：其他规则的上游梯度可能是同一个数组。",
         ),
         Text(
-            "g *= ... changes g itself; g * ... does not.",
-            "g *= ... 会改变 g 本身，g * ... 不会。",
+            "Which of your operations write into g? g *= ... does, g * ... does not.",
+            "你的哪些运算会写进 g？g *= ... 会，g * ... 不会。",
         ),
     ),
     Mutant(

@@ -309,9 +309,8 @@ class KVCache(KVCache):
             "每个查询都看得到缓存中的一切，也包括同一块中之后的词。逐词进行时看不出来。",
         ),
         Text(
-            "In a chunk of 3, what may the first query see? Is the offset counted before the "
-            "append?",
-            "在 3 个词的块中，第一个查询能看什么？偏移是按追加之前的长度算的吗？",
+            "In a chunk of 3, what may the first query see, and what does your mask let it see?",
+            "在 3 个词的块中，第一个查询能看什么？你的掩码让它看到什么？",
         ),
     ),
     Mutant(
