@@ -632,7 +632,8 @@ def multiply_gradients(g, a, b):
         Text(
             "g is summed before it is multiplied: each copy has a factor of its own, so the "
             "product comes first. Summing once more afterwards does not mend it.",
-            "相乘之前先对 g 求和了：每份拷贝各有自己的因子，所以应当先乘。之后再求一次和也无法补救。",
+            "相乘之前先对 g 求和了：每份拷贝各有自己的因子，所以应当先乘。"
+            "之后再求一次和也无法补救。",
         ),
         Text(
             "Write ∂L/∂a₁ for a of shape (3, 1) and b of shape (3, 5): a sum of five products.",

@@ -755,4 +755,21 @@ def masked_attention(scores, value, mask):
             "分数为多少时，权重恰为 0？",
         ),
     ),
+    Mutant(
+        "mask.not-of-an-array",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, not mask, -np.inf))
+    return weights @ value, weights
+""",
+        Text(
+            "not asks the mask for a single true or false, but it has one for each pair of a query "
+            "and a key.",
+            "not 要求给出单个真假值：而掩码中每对查询与键各有一个。",
+        ),
+        Text(
+            "Which operator turns a boolean array around entry by entry?",
+            "哪个运算符可以把布尔数组逐个元素取反？",
+        ),
+    ),
 ]

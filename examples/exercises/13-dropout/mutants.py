@@ -743,4 +743,88 @@ def dropout_gradient(g, x, *, p, seed, training):
             "一个保留的元素增加 1，结果增加多少？",
         ),
     ),
+    Mutant(
+        "dropout.kept-from-one-minus-p",
+        """
+def keep_mask(shape, p, rng):
+    return rng.random(shape) >= 1 - p
+""",
+        Text(
+            "Entries are kept where the number drawn is 1 − p or more, so with probability p; p "
+            "is the probability of dropping.",
+            "保留的是抽到的数不小于 1 − p 的元素，即以概率 p 保留；而 p 是丢弃的概率。",
+        ),
+        Text(
+            "How many entries must be left if p is 0.1?",
+            "p 为 0.1 时，应当留下多少元素？",
+        ),
+    ),
+    Mutant(
+        "dropout.seed-zero",
+        """
+def dropout(x, *, p, seed, training=True):
+    mask = keep_mask(x.shape, p, np.random.default_rng(0))
+    return x * mask / (1 - p) if training else x
+""",
+        Text(
+            "The mask is that of the seed 0, whichever seed is given.",
+            "不论给出哪个种子，用的都是种子 0 的掩码。",
+        ),
+        Text("What is the parameter seed for?", "参数 seed 是做什么用的？"),
+    ),
+    *[
+        Mutant(
+            f"dropout.backward-seed-{name}",
+            f"""
+def dropout_gradient(g, *, p, seed, training):
+    mask = keep_mask(g.shape, p, np.random.default_rng({seed}))
+    return g * mask / (1 - p) if training else g
+""",
+            Text(
+                f"The mask in the rule comes from {en}: the gradient must pass where x passed, so "
+                "the mask is that of the forward pass.",
+                f"规则中的掩码来自{zh}：x 从哪里通过，梯度就从哪里通过，所以要用前向的那个掩码。",
+            ),
+            Text("From which seed did forward make its mask?", "前向的掩码由哪个种子得来？"),
+        )
+        for name, seed, en, zh in (
+            ("zero", "0", "the seed 0", "种子 0"),
+            ("plus-one", "seed + 1", "the seed after the one given", "给定种子加 1"),
+        )
+    ],
+    Mutant(
+        "dropout.backward-second-draw",
+        """
+def dropout_gradient(g, *, p, seed, training):
+    rng = np.random.default_rng(seed)
+    keep_mask(g.shape, p, rng)
+    mask = keep_mask(g.shape, p, rng)
+    return g * mask / (1 - p) if training else g
+""",
+        Text(
+            "The mask in the rule is the second that a generator of this seed gives: forward took "
+            "the first.",
+            "规则中的掩码是这个种子的生成器给出的第二个：前向用的是第一个。",
+        ),
+        Text(
+            "How many numbers has the generator given before the rule draws its mask?",
+            "规则抽取掩码之前，生成器已经给出了多少个数？",
+        ),
+    ),
+    Mutant(
+        "dropout.backward-scaled-in-evaluation",
+        """
+def dropout_gradient(g, *, p, seed, training):
+    mask = keep_mask(g.shape, p, np.random.default_rng(seed))
+    return g * mask / (1 - p) if training else g / (1 - p)
+""",
+        Text(
+            "In evaluation the rule divides by 1 − p, where the forward pass changes nothing.",
+            "评估时规则除以了 1 − p，而那时前向什么也没有改变。",
+        ),
+        Text(
+            "If x grows by 1 in evaluation, by how much does the result?",
+            "评估时 x 增加 1，结果增加多少？",
+        ),
+    ),
 ]
