@@ -169,9 +169,13 @@ def worked(solution, language):
     """A column that was added to a matrix of three columns, in numbers."""
     b, g = np.array([[10.0], [20.0]]), np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     back = solution.unbroadcast(g, b.shape)
-    lines = [f"b of shape {b.shape}:", f"{b}", f"broadcast to {g.shape}:"]
-    lines += [f"{np.broadcast_to(b, g.shape)}", "gradient of the copies:", f"{g}"]
-    lines += [f"∂L/∂b, of shape {back.shape}:", f"{back}"]
+    told = {
+        Text(f"b of shape {b.shape}:", f"b，形状为 {b.shape}："): b,
+        Text(f"broadcast to {g.shape}:", f"广播为 {g.shape}："): np.broadcast_to(b, g.shape),
+        Text("gradient of the copies:", "各份拷贝的梯度："): g,
+        Text(f"∂L/∂b, of shape {back.shape}:", f"∂L/∂b，形状为 {back.shape}："): back,
+    }
+    lines = [f"{name.of(language)}\n{x}" for name, x in told.items()]
     note = Text(
         "10 was used three times, with gradients 1, 2 and 3: together 6.",
         "10 被用了三次，梯度分别是 1、2、3：合计 6。",

@@ -445,7 +445,7 @@ def multiply_gradients(g, a, b):
         Text(
             "A gradient of a * b stands in the place of the other: ∂L/∂a comes first, and ∂L/∂b "
             "second.",
-            "a * b 的一个梯度站到了另一个的位置上：∂L/∂a 在前，∂L/∂b 在后。",
+            "a * b 的两个梯度中，有一个放在了另一个的位置上：∂L/∂a 在前，∂L/∂b 在后。",
         ),
         Text(
             "Which operand does the first gradient of the tuple belong to?",
@@ -498,8 +498,9 @@ def multiply_gradients(g, a, b):
     return unbroadcast(ones * b, a.shape), unbroadcast(ones * a, b.shape)
 """,
         Text(
-            "The gradients of a * b do not depend on g: the other operand is only the local slope.",
-            "a * b 的梯度与 g 无关：另一个操作数只是局部的斜率。",
+            "Your gradients of a * b do not depend on g: the other operand is only the local "
+            "slope.",
+            "你算出的 a * b 的梯度与 g 无关：另一个操作数只是局部的斜率。",
         ),
         Text("What does the chain rule do with g?", "链式法则怎样用到 g？"),
     ),
@@ -619,6 +620,122 @@ def multiply_gradients(g, a, b):
         Text(
             "Operators such as *= write into the array on their left. What does g hold afterwards?",
             "*= 之类的运算会写进左边的数组。之后 g 里是什么？",
+        ),
+    ),
+    Mutant(
+        "product.summed-first-and-again",
+        """
+def multiply_gradients(g, a, b):
+    first = unbroadcast(unbroadcast(g, a.shape) * b, a.shape)
+    return first, unbroadcast(unbroadcast(g, b.shape) * a, b.shape)
+""",
+        Text(
+            "g is summed before it is multiplied: each copy has a factor of its own, so the "
+            "product comes first. Summing once more afterwards does not mend it.",
+            "相乘之前先对 g 求和了：每份拷贝各有自己的因子，所以应当先乘。"
+            "之后再求一次和也无法补救。",
+        ),
+        Text(
+            "Write ∂L/∂a₁ for a of shape (3, 1) and b of shape (3, 5): a sum of five products.",
+            "对形状 (3, 1) 的 a 和 (3, 5) 的 b 写出 ∂L/∂a₁：它是五个乘积之和。",
+        ),
+    ),
+    *[
+        Mutant(
+            f"unbroadcast.by-length-{name}",
+            f"""
+def unbroadcast(gradient, shape):
+    axes = tuple(i for i, n in enumerate(gradient.shape) if n not in shape)
+    return gradient.sum(axis=axes{end}
+""",
+            Text(
+                "unbroadcast finds the axes by their lengths: where two axes are equally long, as "
+                "in (4, 4), it cannot tell them apart and does not sum.",
+                "unbroadcast 按长度寻找轴：两个轴一样长时（如 (4, 4)）它分不清，就没有求和。",
+            ),
+            Text(
+                "What counts is where an axis stands, counted from the right.",
+                "要看的是轴的位置，从右边数起。",
+            ),
+        )
+        for name, end in (
+            ("reshaped", ").reshape(shape)"),
+            ("kept", ", keepdims=True)"),
+            ("dropped", ")"),
+        )
+    ],
+    Mutant(
+        "unbroadcast.first-of-a-length",
+        """
+def unbroadcast(gradient, shape):
+    kept = [gradient.shape.index(n) for n in shape if n != 1]
+    axes = tuple(i for i in range(gradient.ndim) if i not in kept)
+    return gradient.sum(axis=axes).reshape(shape)
+""",
+        Text(
+            "unbroadcast finds the axes by their lengths: where two axes are equally long, as in "
+            "(4, 4), it always keeps the first of them.",
+            "unbroadcast 按长度寻找轴：两个轴一样长时（如 (4, 4)），它总是保留前一个。",
+        ),
+        Text(
+            "What counts is where an axis stands, counted from the right.",
+            "要看的是轴的位置，从右边数起。",
+        ),
+    ),
+    *[
+        Mutant(
+            f"unbroadcast.first-axis-{name}",
+            f"""
+def unbroadcast(gradient, shape):
+    return gradient if gradient.shape == tuple(shape) else gradient.sum(axis=0{end}
+""",
+            Text(
+                "unbroadcast always sums axis 0, whichever was copied along.",
+                "unbroadcast 总是对轴 0 求和，不管沿哪个轴拷贝过。",
+            ),
+            Text(
+                "Which axes were copied along follows from both shapes together.",
+                "沿哪些轴拷贝过，要由两个形状共同决定。",
+            ),
+        )
+        for name, end in (("reshaped", ").reshape(shape)"), ("kept", ", keepdims=True)"))
+    ],
+    Mutant(
+        "unbroadcast.from-the-left-reshaped",
+        """
+def unbroadcast(gradient, shape):
+    aligned = tuple(shape) + (1,) * (gradient.ndim - len(shape))
+    axes = tuple(i for i, n in enumerate(aligned) if n == 1)
+    return gradient.sum(axis=axes).reshape(shape)
+""",
+        Text(
+            "unbroadcast lines the shapes up from the left, so it sums the wrong axes: NumPy lines "
+            "them up from the right.",
+            "unbroadcast 从左边对齐形状，于是对错误的轴求了和：NumPy 是从右边对齐的。",
+        ),
+        Text(
+            "Write (3, 5) and (5,) one below the other. Which 5 is which?",
+            "把 (3, 5) 与 (5,) 上下对齐写出来。哪个 5 对应哪个？",
+        ),
+    ),
+    Mutant(
+        "unbroadcast.zipped",
+        """
+def unbroadcast(gradient, shape):
+    for i, (large, small) in enumerate(zip(gradient.shape, shape)):
+        if large != small:
+            gradient = gradient.sum(axis=i, keepdims=True)
+    return gradient
+""",
+        Text(
+            "unbroadcast compares the shapes from the left and keeps every axis: NumPy lines them "
+            "up from the right, and axes that were put in front must go away.",
+            "unbroadcast 从左边比较两个形状，又保留了每个轴：NumPy 是从右边对齐的，"
+            "前面新增的轴应当去掉。",
+        ),
+        Text(
+            "Write (3, 5) and (5,) one below the other. Which 5 is which?",
+            "把 (3, 5) 与 (5,) 上下对齐写出来。哪个 5 对应哪个？",
         ),
     ),
 ]

@@ -33,9 +33,13 @@ def cases_of_relu(rng):
 
 
 def squares_of_max(rng):
-    """Squares, where a wrong axis does not show in the shape."""
+    """Squares and a cube, where a wrong axis does not show in the shape.
+
+    A square has as many maxima as its side is long, a cube has more.
+    """
     sides = {0: 5, 1: 3, -1: 5}  # so that no number is the side of all
-    return [(rng.normal(size=(n, n)), {"axis": axis}) for axis, n in sides.items()]
+    made = [(rng.normal(size=(n, n)), {"axis": axis}) for axis, n in sides.items()]
+    return [*made, (rng.normal(size=(3, 3, 3)), {"axis": 1})]
 
 
 def cases_of_max(rng):
@@ -58,12 +62,13 @@ def cases_of_clip(rng):
 
 
 def max_checks():
-    """The layers of max, and its gradients in a square before those along any axis."""
+    """The layers of max, and its gradients in squares before those along any axis."""
     layers = op_checks("max_over", ["max_gradient"], cases_of_max)
     in_squares = op_checks("max_over", ["max_gradient"], squares_of_max)
     [square] = [c for c in in_squares if c.gradients]
     title = Text(
-        "in a square, the gradient goes to the right entries", "方阵中梯度传到了正确的元素"
+        "where all axes are equally long, the gradient goes to the right entries",
+        "各轴等长时，梯度传到了正确的元素",
     )
     [first, second, *others] = layers
     return [first, second, square._replace(name="square", title=title), *others]
@@ -171,7 +176,7 @@ def worked(solution, language):
     lines += [f"clip to [0, 1]: x = {x}, g = {g}, ∂L/∂x = {back}"]
     note = Text(
         "What was chosen passes its gradient on, what was not gets 0; a tie shares.",
-        "被选中的把梯度传下去，没被选中的得 0；并列的分享。",
+        "被选中的把梯度传下去，没被选中的得 0；并列的元素分享梯度。",
     )
     return "\n".join([*lines, note.of(language)])
 

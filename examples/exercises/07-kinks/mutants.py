@@ -393,9 +393,10 @@ def max_gradient(g, x, out, *, axis):
     return np.where(top, np.expand_dims(g, axis) / ties, 0.0)
 """,
         Text(
-            "x is compared with out without giving out its axis back: in a square, rows are "
-            "compared with the maxima of columns.",
-            "拿 x 与 out 比较时没有补回那个轴：方阵中，行与列的最大值比较了。",
+            "x is compared with out, which does not have its axis back in the right place: in a "
+            "square, entries are then compared with the maxima of other rows.",
+            "拿 x 与 out 比较时，out 的轴没有补回到原来的位置：方阵中，元素就会与别的行的最大值"
+            "比较。",
         ),
         Text(
             "Write the shapes of x and out one below the other, from the right.",
@@ -538,8 +539,8 @@ def clip(x, low, high):
             "每个元素都成了 low，就像上下界写反了，或者没有用到 high。",
         ),
         Text(
-            "Which bounds does np.clip get from you, and in which order?",
-            "你交给 np.clip 的是哪两个界？次序如何？",
+            "What becomes of 9 in your function, step by step, with low = 0 and high = 1?",
+            "low = 0、high = 1 时，9 在你的函数里逐步变成了什么？",
         ),
     ),
     Mutant(
@@ -932,5 +933,94 @@ def clip_gradient(g, x, *, low, high):
             "Which operator joins two masks entry by entry?",
             "哪个运算符可以逐个元素连接两个掩码？",
         ),
+    ),
+    Mutant(
+        "max.divided-by-length",
+        """
+def max_gradient(g, x, out, *, axis):
+    top = x == np.expand_dims(out, axis)
+    return np.where(top, np.expand_dims(g, axis) / x.shape[axis], 0.0)
+""",
+        Text(
+            "g is divided by the length of the axis, as in a mean: the largest entry gets all of "
+            "g, unless others tie with it.",
+            "g 除以了那个轴的长度，像求平均一样：没有并列时，最大的元素应得到整个 g。",
+        ),
+        Text(
+            "If the largest entry grows by 1, by how much does the maximum?",
+            "最大元素增加 1，最大值增加多少？",
+        ),
+    ),
+    Mutant(
+        "relu.times-x",
+        """
+def relu_gradient(g, x):
+    return g * x
+""",
+        Text(
+            "relu_gradient multiplies g by x: it must be multiplied by the slope, which is 1 or 0.",
+            "relu_gradient 用 g 乘了 x：应当乘以斜率，即 1 或 0。",
+        ),
+        Text("How steep is relu at 2, and at 20?", "relu 在 2 处和 20 处各有多陡？"),
+    ),
+    Mutant(
+        "max.first-axis",
+        """
+def max_over(x, axis=-1):
+    return x.max(axis=0)
+""",
+        Text(
+            "max_over always goes along axis 0.",
+            "max_over 总是沿轴 0。",
+        ),
+        Text(
+            "What is the parameter axis for?",
+            "参数 axis 是做什么用的？",
+        ),
+    ),
+    Mutant(
+        "clip.always-high",
+        """
+def clip(x, low, high):
+    return np.maximum(np.minimum(x, low), high)
+""",
+        Text(
+            "Every entry comes out as high, as when the bounds are swapped.",
+            "每个元素都成了 high，就像上下界写反了。",
+        ),
+        Text(
+            "What becomes of −9 in your function, step by step, with low = 0 and high = 1?",
+            "low = 0、high = 1 时，−9 在你的函数里逐步变成了什么？",
+        ),
+    ),
+    Mutant(
+        "clip.brackets-missing",
+        """
+def clip_gradient(g, x, *, low, high):
+    return g * (x >= low & x <= high)
+""",
+        Text(
+            "& meets numbers, and is there for truth values. It binds more tightly than >= and <=: "
+            "in x >= low & x <= high, low & x is worked out first.",
+            "& 用在了数上，而它要的是真假值。它的优先级高于 >= 和 <=："
+            "x >= low & x <= high 会先算 low & x。",
+        ),
+        Text(
+            "When & is worked out, what stands on its left, and what on its right?",
+            "计算 & 时，它的左边和右边各是什么？",
+        ),
+    ),
+    Mutant(
+        "max.default-first-axis",
+        """
+def max_over(x, axis=0):
+    return x.max(axis=axis)
+""",
+        Text(
+            "Where the caller does not say axis, max_over goes along axis 0; it must go along the "
+            "last one.",
+            "调用者没有给出 axis 时，max_over 沿的是轴 0；应当沿最后一个轴。",
+        ),
+        Text("What does the stub give as the default of axis?", "题目文件中 axis 的默认值是什么？"),
     ),
 ]

@@ -71,8 +71,8 @@ def softmax_gradient(g, out, *, axis):
     return out * ((g * out).sum(axis=axis, keepdims=True) - g)
 """,
         Text(
-            "The gradient has the opposite sign: g and Σ g ⊙ p stand in the wrong order, or a "
-            "minus is one too many.",
+            "The gradient has the opposite sign: g and Σ g ⊙ p stand in the wrong order, or there "
+            "is a minus sign too many.",
             "梯度的符号反了：g 与 Σ g ⊙ p 的前后顺序颠倒了，或者多了一个负号。",
         ),
         Text(
@@ -288,8 +288,9 @@ def softmax_gradient(g, out, *, axis):
             "规则就地修改了 g：其他规则的上游梯度可能是同一个数组。",
         ),
         Text(
-            "Which of x -= y and x = x - y changes the array itself?",
-            "x -= y 与 x = x - y，哪个会改变数组本身？",
+            "Which of your operations write into an array that is there already? Those with -=, "
+            "*= or out= do.",
+            "你的哪些运算会写进已有的数组？-=、*= 和 out= 都会。",
         ),
     ),
     Mutant(
@@ -305,8 +306,9 @@ def softmax_gradient(g, out, *, axis):
             "规则就地修改了 out：下一次反向传播时，里面的权重就不对了。",
         ),
         Text(
-            "Which of x *= y and x = x * y changes the array itself?",
-            "x *= y 与 x = x * y，哪个会改变数组本身？",
+            "Which of your operations write into an array that is there already? Those with -=, "
+            "*= or out= do.",
+            "你的哪些运算会写进已有的数组？-=、*= 和 out= 都会。",
         ),
     ),
     # -------------------------------------------------------------------------------- the forward
@@ -465,8 +467,9 @@ def softmax(x, axis=-1):
             "softmax 就地修改了 x：调用者手里的分数被改掉了。",
         ),
         Text(
-            "Which of x -= y and x = x - y changes the array itself?",
-            "x -= y 与 x = x - y，哪个会改变数组本身？",
+            "Which of your operations write into an array that is there already? Those with -=, "
+            "*= or out= do.",
+            "你的哪些运算会写进已有的数组？-=、*= 和 out= 都会。",
         ),
     ),
     Mutant(
@@ -922,5 +925,172 @@ def softmax(x, axis=-1):
             "这是对每个分数单独取 sigmoid；而一行中的权重共用一个和。",
         ),
         Text("What must a row of weights sum to?", "一行权重之和应当是多少？"),
+    ),
+    Mutant(
+        "softmax.one-sum-for-all",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=axis, keepdims=True))
+    return weights / weights.sum()
+""",
+        Text(
+            "A maximum is subtracted from each row, but the sum is that of the whole array: all "
+            "weights together sum to 1, and those of each row must.",
+            "每一行减去了自己的最大值，但除以的是整个数组的和：全部权重之和为 1，"
+            "而应当是每一行的权重之和为 1。",
+        ),
+        Text(
+            "Which entries share a denominator, and of what shape is the array of all "
+            "denominators?",
+            "哪些元素共用一个分母？由所有分母组成的数组是什么形状？",
+        ),
+    ),
+    Mutant(
+        "softmax.exponential-alone",
+        """
+def softmax(x, axis=-1):
+    return np.exp(x)
+""",
+        Text(
+            "This is exp(x): the weights are not divided by their sum.",
+            "这只是 exp(x)：权重没有除以它们的和。",
+        ),
+        Text("What must a row of weights sum to?", "一行权重之和应当是多少？"),
+    ),
+    Mutant(
+        "softmax.not-normalised-at-all",
+        """
+def softmax(x, axis=-1):
+    return np.exp(x - x.max())
+""",
+        Text(
+            "The weights are not divided by their sum, and one maximum is subtracted from the "
+            "whole array.",
+            "权重没有除以它们的和，而且整个数组减去了同一个最大值。",
+        ),
+        Text("What must a row of weights sum to?", "一行权重之和应当是多少？"),
+    ),
+    Mutant(
+        "softmax.forward-axis-one",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - x.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
+""",
+        Text(
+            "softmax ignores its axis, and always takes axis 1.",
+            "softmax 忽略了 axis，总是沿轴 1 计算。",
+        ),
+        Text(
+            "What is the parameter axis for?",
+            "参数 axis 是做什么用的？",
+        ),
+    ),
+    *[
+        Mutant(
+            f"softmax.default-axis-{axis}",
+            f"""
+def softmax(x, axis={axis}):
+    weights = np.exp(x - x.max(axis=axis, keepdims=True))
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+            Text(
+                f"Where the caller does not say axis, softmax goes along axis {axis}; it must go "
+                "along the last one.",
+                f"调用者没有给出 axis 时，softmax 沿的是轴 {axis}；应当沿最后一个轴。",
+            ),
+            Text("Which default does the page give axis?", "页面上 axis 的默认值是什么？"),
+        )
+        for axis in (0, 1)
+    ],
+    Mutant(
+        "softmax.absolute-maximum",
+        """
+def softmax(x, axis=-1):
+    weights = np.exp(x - np.abs(x).max(axis=axis, keepdims=True))
+    return weights / weights.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "The largest |x| of each row is subtracted: where all scores are far below that, as "
+            "when it comes from a large negative one, every exponential is 0, and 0 / 0 is NaN.",
+            "每行减去的是最大的 |x|：若分数都远小于它（例如它来自一个很大的负分数），"
+            "所有 exp 都为 0，而 0 / 0 是 NaN。",
+        ),
+        Text(
+            "For the scores −1000 and 1, what is subtracted, and what is the largest exponent?",
+            "分数为 −1000 和 1 时，减去的是什么？最大的指数是多少？",
+        ),
+    ),
+    Mutant(
+        "softmax.backward-axis-one",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * (g - (g * out).sum(axis=1, keepdims=True))
+""",
+        Text(
+            "The rule always sums over axis 1; it must be the axis of the forward pass.",
+            "规则总是沿轴 1 求和；应当沿前向计算所用的轴。",
+        ),
+        Text("What is the parameter axis of the rule for?", "规则的参数 axis 是做什么用的？"),
+    ),
+    Mutant(
+        "softmax.weight-outside-the-sum",
+        """
+def softmax_gradient(g, out, *, axis):
+    return out * (g - out * g.sum(axis=axis, keepdims=True))
+""",
+        Text(
+            "This is p ⊙ (g − p Σ g): in the sum each gᵢ must be multiplied by its own pᵢ.",
+            "这是 p ⊙ (g − p Σ g)：求和时每个 gᵢ 应当乘以各自的 pᵢ。",
+        ),
+        Text(
+            "Sum gᵢ pᵢ pⱼ over i: which factor depends on i, and which can stand outside?",
+            "对 i 求 gᵢ pᵢ pⱼ 之和：哪个因子与 i 有关，哪个可以提到外面？",
+        ),
+    ),
+    Mutant(
+        "softmax.first-term-missing",
+        """
+def softmax_gradient(g, out, *, axis):
+    return -out * (g * out).sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "This is −p Σ g ⊙ p: the term g ⊙ p is missing.",
+            "这是 −p Σ g ⊙ p：漏了 g ⊙ p 这一项。",
+        ),
+        Text(
+            "What is ∂pᵢ/∂xⱼ where i = j?",
+            "i = j 时 ∂pᵢ/∂xⱼ 是什么？",
+        ),
+    ),
+    Mutant(
+        "softmax.one-minus-weight",
+        """
+def softmax_gradient(g, out, *, axis):
+    return g * (1 - out)
+""",
+        Text(
+            "This is g ⊙ (1 − p): a factor p is missing, and so is what the other weights do.",
+            "这是 g ⊙ (1 − p)：漏了因子 p，也没有考虑其他权重。",
+        ),
+        Text(
+            "What are ∂pᵢ/∂xⱼ for i = j and for i ≠ j?",
+            "i = j 与 i ≠ j 时，∂pᵢ/∂xⱼ 各是什么？",
+        ),
+    ),
+    Mutant(
+        "softmax.no-weights",
+        """
+def softmax_gradient(g, out, *, axis):
+    return g - g.sum(axis=axis, keepdims=True)
+""",
+        Text(
+            "This is g − Σ g: the weights p are missing, in the sum and in front of it.",
+            "这是 g − Σ g：求和里、括号外都漏乘了权重 p。",
+        ),
+        Text(
+            "Which factor have both parts of ∂pᵢ/∂xⱼ, for i = j and for i ≠ j, in common?",
+            "i = j 与 i ≠ j 两种情形的 ∂pᵢ/∂xⱼ 有什么公因子？",
+        ),
     ),
 ]

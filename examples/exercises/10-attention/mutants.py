@@ -693,13 +693,14 @@ def scaled_scores(query, key, scale=None):
     return query @ key.mT
 """,
         Text(
-            "query *= … writes into the caller's array: backward and every later call get a query "
+            "scaled_scores writes into the caller's query: backward and every later call get one "
             "that is scaled already.",
-            "query *= … 写进了调用者的数组：反向和之后的调用得到的都是已缩放的 query。",
+            "scaled_scores 写进了调用者的 query：反向和之后的调用得到的都是已缩放的 query。",
         ),
         Text(
-            "Which of x *= y and x = x * y changes the array itself?",
-            "x *= y 与 x = x * y，哪个会改变数组本身？",
+            "Which of your operations write into an array that is there already? Those with *= "
+            "or out= do.",
+            "你的哪些运算会写进已有的数组？*= 和 out= 都会。",
         ),
     ),
     Mutant(
@@ -980,4 +981,56 @@ def scaled_scores_gradient(g, query, key, value, *, scale):
         ),
         Text("Which weights did forward use?", "前向用的是哪种缩放下的权重？"),
     ),
+    *[
+        Mutant(
+            f"attention.scale-ignored-by-{name}{mark}",
+            f"""
+def {name}_gradient(g, query, key, value, *, scale):
+    at_scores = scaled_scores_gradient(g, query, key, value, scale={handed})
+    return {product} * factor_of(query, None)
+""",
+            Text(
+                f"Where a scale is given, your ∂L/∂{letter} still multiplies by 1/√d_k{more}.",
+                f"给定 scale 时，你的 ∂L/∂{letter} 仍乘以 1/√d_k{zh}。",
+            ),
+            Text("Take the factor that forward took.", "用前向所用的那个因子。"),
+        )
+        for name, letter, product in (
+            ("query", "Q", "at_scores @ key"),
+            ("key", "K", "at_scores.mT @ query"),
+        )
+        for mark, handed, more, zh in (
+            ("", "scale", "", ""),
+            (
+                "-throughout",
+                "None",
+                ", and takes ∂L/∂S of the attention with 1/√d_k too",
+                "，所用的 ∂L/∂S 也是 1/√d_k 时的",
+            ),
+        )
+    ],
+    *[
+        Mutant(
+            f"attention.softmax-skipped-in-{name}",
+            f"""
+def {name}_gradient(g, query, key, value, *, scale):
+    at_weights = g @ value.mT
+    return {product} * factor_of(query, scale)
+""",
+            Text(
+                f"Your ∂L/∂{letter} is made from g Vᵀ, the gradient behind the softmax, in place "
+                "of ∂L/∂S: it has not come through the softmax yet.",
+                f"你的 ∂L/∂{letter} 用的是 g Vᵀ，即 softmax 之后的梯度，而不是 ∂L/∂S："
+                "它还没有穿过 softmax。",
+            ),
+            Text(
+                "What lies between S and the product with V?",
+                "S 与同 V 的乘积之间隔着什么？",
+            ),
+        )
+        for name, letter, product in (
+            ("query", "Q", "at_weights @ key"),
+            ("key", "K", "at_weights.mT @ query"),
+        )
+    ],
 ]

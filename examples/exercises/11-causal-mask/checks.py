@@ -35,6 +35,13 @@ def masks(module, rng):
     return found
 
 
+PLACES = {
+    -1: ("an earlier position", "之前的位置"),
+    0: ("its own position", "自己的位置"),
+    1: ("a later position", "之后的位置"),
+}
+
+
 def judge_masks(observed, right):
     """Query i may attend to the keys 0 … i."""
     for key, wanted in right.items():
@@ -48,19 +55,14 @@ def judge_masks(observed, right):
             en = f"{key}: its dtype is {value.dtype} in place of bool"
             return Failure(key, Text(en, f"{key}：dtype 是 {value.dtype}，应为 bool"))
         for i, j in np.argwhere(value != wanted)[:1]:
-            may, zh = ("may", "可以") if value[i, j] else ("may not", "不能")
-            then = (
-                ("later", "靠后的")
-                if j > i
-                else ("its own", "自己的")
-                if i == j
-                else ("earlier", "靠前的")
-            )
+            lets, zh = ("lets", "让") if value[i, j] else ("does not let", "不让")
+            sees = "看到" if value[i, j] else "看"
+            place, where = PLACES[np.sign(j - i)]
             return Failure(
                 key,
                 Text(
-                    f"{key}: query {i} {may} attend to key {j}, a position that is {then[0]}",
-                    f"{key}：查询 {i} {zh}看键 {j}，那是{then[1]}位置",
+                    f"{key}: your mask {lets} query {i} attend to key {j}, {place}",
+                    f"{key}：你的掩码{zh}查询 {i} {sees}键 {j}（{where}）",
                 ),
             )
     return None
@@ -113,6 +115,9 @@ def judge_dependency(observed, right):
             continue
         if not isinstance(value, np.ndarray):
             return as_the_reference(observed, {key: right[key]})
+        out = key.replace(MOVES, "out")
+        if isinstance(observed[out], np.ndarray) and not np.isfinite(observed[out]).all():
+            return Failure(out, Text(f"{out} has NaN or ∞ in it", f"{out} 中有 NaN 或 ∞"))
         for i, j in np.argwhere(value != np.tri(*value.shape))[:1]:
             name = key.partition(": ")[0]
             if value[i, j]:

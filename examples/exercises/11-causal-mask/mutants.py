@@ -514,13 +514,13 @@ def masked_attention(scores, value, mask):
     return weights @ value, weights
 """,
         Text(
-            "A query that may attend to nothing gets the weights of its scores as if there were "
-            "no mask: the same large number is taken off everywhere in its row.",
-            "什么都不能看的查询，得到的权重与不加掩码时一样：它那一行处处都减去了同一个大数。",
+            "A query that may attend to nothing gets the weights of its scores, as if there were "
+            "no mask.",
+            "什么都不能看的查询，得到的权重与不加掩码时一样。",
         ),
         Text(
-            "A constant is taken off a whole row. What does the softmax make of it?",
-            "整行减去同一个常数，softmax 的结果会变吗？",
+            "For such a query, what enters your softmax, and what does that make of it?",
+            "对这样的查询，进入 softmax 的是什么？结果又是什么？",
         ),
     ),
     Mutant(
@@ -672,5 +672,104 @@ def masked_attention(scores, value, mask):
             "返回的权重是数组而不是张量，所以梯度无法穿过它们。",
         ),
         Text("What does the table on the page say is returned?", "页面的表格里，返回的是什么？"),
+    ),
+    Mutant(
+        "mask.results-made-anew",
+        """
+from minigrad import Tensor
+
+
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf))
+    return Tensor((weights @ value).numpy()), Tensor(weights.numpy())
+""",
+        Text(
+            "No gradient reaches scores or value: the output and the weights are tensors, but it "
+            "is not recorded what they were made from, as when a tensor is made anew from an "
+            "array.",
+            "没有梯度到达 scores 和 value：输出和权重虽是张量，却没有记录它们由什么算出，"
+            "用数组新建张量时就会这样。",
+        ),
+        Text(
+            "Which of your steps make an array, or a tensor out of an array?",
+            "你的哪一步得到了数组，或用数组新建了张量？",
+        ),
+    ),
+    Mutant(
+        "mask.output-made-anew",
+        """
+from minigrad import Tensor
+
+
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf))
+    return Tensor((weights @ value).numpy()), weights
+""",
+        Text(
+            "No gradient reaches scores or value through the output: it is a tensor, but it is "
+            "not recorded what it was made from, as when a tensor is made anew from an array.",
+            "没有梯度经过输出到达 scores 和 value：输出虽是张量，却没有记录它由什么算出，"
+            "用数组新建张量时就会这样。",
+        ),
+        Text(
+            "Which of your steps make an array, or a tensor out of an array?",
+            "你的哪一步得到了数组，或用数组新建了张量？",
+        ),
+    ),
+    Mutant(
+        "mask.weights-made-anew",
+        """
+from minigrad import Tensor
+
+
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, -np.inf))
+    return weights @ value, Tensor(weights.numpy())
+""",
+        Text(
+            "The output is recorded, but no gradient reaches scores through the weights: they are "
+            "a tensor of which it is not recorded what it was made from.",
+            "输出有记录，但没有梯度经过权重到达 scores：返回的权重虽是张量，"
+            "却没有记录它由什么算出。",
+        ),
+        Text(
+            "Are the weights that you return the ones that the output was made with?",
+            "你返回的权重，就是计算输出时用的那些吗？",
+        ),
+    ),
+    Mutant(
+        "mask.plus-infinity",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, ~mask, np.inf))
+    return weights @ value, weights
+""",
+        Text(
+            "Every query that has a masked key gets NaN, as where a masked score is +∞: then "
+            "∞ − ∞ or ∞/∞ is in the softmax.",
+            "只要有键被遮住，该查询就得到 NaN；被遮住的分数为 +∞ 时就会这样：softmax 中会出现 "
+            "∞ − ∞ 或 ∞/∞。",
+        ),
+        Text(
+            "Which score has a weight of exactly 0?",
+            "分数为多少时，权重恰为 0？",
+        ),
+    ),
+    Mutant(
+        "mask.not-of-an-array",
+        """
+def masked_attention(scores, value, mask):
+    weights = softmax(masked_fill(scores, not mask, -np.inf))
+    return weights @ value, weights
+""",
+        Text(
+            "not asks the mask for a single true or false, but it has one for each pair of a query "
+            "and a key.",
+            "not 要求给出单个真假值：而掩码中每对查询与键各有一个。",
+        ),
+        Text(
+            "Which operator turns a boolean array around entry by entry?",
+            "哪个运算符可以把布尔数组逐个元素取反？",
+        ),
     ),
 ]

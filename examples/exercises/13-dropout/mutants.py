@@ -215,9 +215,9 @@ def dropout(x, *, p, seed, training=True):
     return x * mask if training else x
 """,
         Text(
-            "What is kept is not divided by 1 − p, so the result is on average 1 − p times x, "
-            "and evaluation does not fit to training.",
-            "保留的元素没有除以 1 − p，于是结果平均只有 x 的 1 − p 倍，评估时与训练时不一致。",
+            "What is kept is not divided by 1 − p, so the result is on average 1 − p times x in "
+            "training, and x itself in evaluation.",
+            "保留的元素没有除以 1 − p，于是训练时结果平均只有 x 的 1 − p 倍，而评估时就是 x。",
         ),
         Text(
             "What is the mean of the result over all masks?",
@@ -346,9 +346,8 @@ def dropout(x, *, p, seed, training=True):
     return x * mask / (1 - p) if training else x * mask / (1 - p)
 """,
         Text(
-            "Entries are dropped in evaluation too, so the same question gets another answer "
-            "each time.",
-            "评估时也在丢弃元素，于是同样的输入会得到不同的结果。",
+            "Entries are dropped in evaluation too.",
+            "评估时也在丢弃元素。",
         ),
         Text(
             "What is the parameter training for?",
@@ -417,8 +416,8 @@ def dropout(x, *, p, seed, training=True):
             "x 被就地修改了：算出它的人，之后手里的值就变了。",
         ),
         Text(
-            "x *= ... changes x itself; x * ... does not.",
-            "x *= ... 会改变 x 本身，x * ... 不会。",
+            "Which of your operations write into x? x *= ... does, x * ... does not.",
+            "你的哪些运算会写进 x？x *= ... 会，x * ... 不会。",
         ),
     ),
     Mutant(
@@ -624,8 +623,8 @@ def dropout_gradient(g, *, p, seed, training):
             "规则就地修改了 g：其他规则的上游梯度可能是同一个数组。",
         ),
         Text(
-            "g *= ... changes g itself; g * ... does not.",
-            "g *= ... 会改变 g 本身，g * ... 不会。",
+            "Which of your operations write into g? g *= ... does, g * ... does not.",
+            "你的哪些运算会写进 g？g *= ... 会，g * ... 不会。",
         ),
     ),
     Mutant(
@@ -742,6 +741,90 @@ def dropout_gradient(g, x, *, p, seed, training):
         Text(
             "If a kept entry grows by 1, by how much does the result?",
             "一个保留的元素增加 1，结果增加多少？",
+        ),
+    ),
+    Mutant(
+        "dropout.kept-from-one-minus-p",
+        """
+def keep_mask(shape, p, rng):
+    return rng.random(shape) >= 1 - p
+""",
+        Text(
+            "Entries are kept where the number drawn is 1 − p or more, so with probability p; p "
+            "is the probability of dropping.",
+            "保留的是抽到的数不小于 1 − p 的元素，即以概率 p 保留；而 p 是丢弃的概率。",
+        ),
+        Text(
+            "How many entries must be left if p is 0.1?",
+            "p 为 0.1 时，应当留下多少元素？",
+        ),
+    ),
+    Mutant(
+        "dropout.seed-zero",
+        """
+def dropout(x, *, p, seed, training=True):
+    mask = keep_mask(x.shape, p, np.random.default_rng(0))
+    return x * mask / (1 - p) if training else x
+""",
+        Text(
+            "The mask is that of the seed 0, whichever seed is given.",
+            "不论给出哪个种子，用的都是种子 0 的掩码。",
+        ),
+        Text("What is the parameter seed for?", "参数 seed 是做什么用的？"),
+    ),
+    *[
+        Mutant(
+            f"dropout.backward-seed-{name}",
+            f"""
+def dropout_gradient(g, *, p, seed, training):
+    mask = keep_mask(g.shape, p, np.random.default_rng({seed}))
+    return g * mask / (1 - p) if training else g
+""",
+            Text(
+                f"The mask in the rule comes from {en}: the gradient must pass where x passed, so "
+                "the mask is that of the forward pass.",
+                f"规则中的掩码来自{zh}：x 从哪里通过，梯度就从哪里通过，所以要用前向的那个掩码。",
+            ),
+            Text("From which seed did forward make its mask?", "前向的掩码由哪个种子得来？"),
+        )
+        for name, seed, en, zh in (
+            ("zero", "0", "the seed 0", "种子 0"),
+            ("plus-one", "seed + 1", "the seed after the one given", "给定种子加 1"),
+        )
+    ],
+    Mutant(
+        "dropout.backward-second-draw",
+        """
+def dropout_gradient(g, *, p, seed, training):
+    rng = np.random.default_rng(seed)
+    keep_mask(g.shape, p, rng)
+    mask = keep_mask(g.shape, p, rng)
+    return g * mask / (1 - p) if training else g
+""",
+        Text(
+            "The mask in the rule is the second that a generator of this seed gives: forward took "
+            "the first.",
+            "规则中的掩码是这个种子的生成器给出的第二个：前向用的是第一个。",
+        ),
+        Text(
+            "How many numbers has the generator given before the rule draws its mask?",
+            "规则抽取掩码之前，生成器已经给出了多少个数？",
+        ),
+    ),
+    Mutant(
+        "dropout.backward-scaled-in-evaluation",
+        """
+def dropout_gradient(g, *, p, seed, training):
+    mask = keep_mask(g.shape, p, np.random.default_rng(seed))
+    return g * mask / (1 - p) if training else g / (1 - p)
+""",
+        Text(
+            "In evaluation the rule divides by 1 − p, where the forward pass changes nothing.",
+            "评估时规则除以了 1 − p，而那时前向什么也没有改变。",
+        ),
+        Text(
+            "If x grows by 1 in evaluation, by how much does the result?",
+            "评估时 x 增加 1，结果增加多少？",
         ),
     ),
 ]

@@ -204,12 +204,13 @@ def judge_masks(observed, right):
             return as_the_reference(observed, {key: wanted})
         first = value.shape[1] - value.shape[0]
         for i, j in np.argwhere(value != wanted)[:1]:
-            may, zh = ("may", "可以") if value[i, j] else ("may not", "不能")
+            lets, zh = ("lets", "让") if value[i, j] else ("does not let", "不让")
+            row, sees = f"row {i}, which is position {first + i}", "看到" if value[i, j] else "看"
             return Failure(
                 key,
                 Text(
-                    f"{key}: row {i}, which is position {first + i}, {may} attend to position {j}",
-                    f"{key}：第 {i} 行（即位置 {first + i}）{zh}看位置 {j}",
+                    f"{key}: your mask {lets} {row}, attend to position {j}",
+                    f"{key}：你的掩码{zh}第 {i} 行（即位置 {first + i}）{sees}位置 {j}",
                 ),
             )
     return None

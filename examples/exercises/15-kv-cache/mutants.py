@@ -135,10 +135,8 @@ class KVCache(KVCache):
         if self.keys is None:
             self.keys, self.values = key.copy(), value.copy()
         else:
-            n = min(self.keys.shape[-2], key.shape[-2])
-            old = self.keys[..., :n, :], self.values[..., :n, :]
-            self.keys = np.concatenate([old[0], key[..., :n, :]], axis=-1)
-            self.values = np.concatenate([old[1], value[..., :n, :]], axis=-1)
+            self.keys = np.concatenate([self.keys, key], axis=-1)
+            self.values = np.concatenate([self.values, value], axis=-1)
 """,
         Text(
             "You add along the last axis: the keys become wider, and not more.",
@@ -309,9 +307,8 @@ class KVCache(KVCache):
             "每个查询都看得到缓存中的一切，也包括同一块中之后的词。逐词进行时看不出来。",
         ),
         Text(
-            "In a chunk of 3, what may the first query see? Is the offset counted before the "
-            "append?",
-            "在 3 个词的块中，第一个查询能看什么？偏移是按追加之前的长度算的吗？",
+            "In a chunk of 3, what may the first query see, and what does your mask let it see?",
+            "在 3 个词的块中，第一个查询能看什么？你的掩码让它看到什么？",
         ),
     ),
     Mutant(
@@ -1166,6 +1163,24 @@ class KVCache(KVCache):
         Text(
             "Which method of yours makes copies already?",
             "你的哪个方法已经会保存副本？",
+        ),
+    ),
+    Mutant(
+        "cache.first-axis-of-query",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        self.append(key, value)
+        return attention(query, self.keys, self.values, self.mask(len(query)))
+""",
+        Text(
+            "The mask in attend has as many rows as the first axis is long: where heads come first "
+            "that is their number, and not that of the queries.",
+            "attend 中的掩码，行数是第一个轴的长度：若头的轴在前，那是头数，而不是查询的个数。",
+        ),
+        Text(
+            "Which axis are positions, counted from the end?",
+            "从末尾数起，位置是第几个轴？",
         ),
     ),
 ]
