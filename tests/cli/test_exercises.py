@@ -220,6 +220,10 @@ def test_a_report_is_written_after_each_check(work: Path, monkeypatch: pytest.Mo
         ["passed", "passed", *["error"] * 6],  # and the values
         ["passed", "passed", "failed", *["skipped"] * 5],
     ]
+    kept.clear()
+    work.write_text(SOLUTION.replace("x * c", "x + c"), encoding="utf-8")
+    run("check", "3", "--report", "json", "-o", "results.json")
+    assert kept[2:] == [["passed", "failed", *[rest] * 6] for rest in ("error", "skipped")]
 
 
 @pytest.mark.slow

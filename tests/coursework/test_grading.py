@@ -320,7 +320,8 @@ def test_what_is_many_times_too_large_is_only_described(product: Exercise) -> No
     assert "a very large array: float64, 40,000 B" in message_of(verdict)
 
 
-def test_a_file_may_rename_what_is_known_of_it(product: Exercise) -> None:
+@pytest.mark.parametrize("change", ["del __source__", "__file__ = 3", "__source__ = []"])
+def test_a_file_may_rename_what_is_known_of_it(change: str, product: Exercise) -> None:
     """Its error is told all the same."""
-    code = "del __source__\n__file__ = 3\n\ndef product(a, b):\n    raise ValueError('猫')\n"
+    code = f"{change}\n\ndef product(a, b):\n    raise ValueError('猫')\n"
     assert "ValueError: product: 猫" in message_of(verdict_on(product, code))
