@@ -923,6 +923,7 @@ def drawn(*arguments: str, **environment: str) -> subprocess.CompletedProcess[by
     )
 
 
+@pytest.mark.slow
 def test_a_terminal_that_knows_no_chinese_gets_a_drawing_and_a_file_in_utf8(desk: Desk) -> None:
     path = desk.script(PRODUCT.replace('"w"', '"权重"') + "print('猫')\n")
     poor = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LANGUAGE": "C"}

@@ -93,6 +93,7 @@ def test_chinese_is_printed_when_asked() -> None:
     assert "without" not in result.stdout
 
 
+@pytest.mark.slow
 def test_quick_measures_less() -> None:
     result = run("--quick")
     assert result.exit_code == 0

@@ -136,6 +136,7 @@ def test_long_tokens_are_shortened_and_slanted() -> None:
     assert {label.get_rotation() for label in axes.get_xticklabels()} == {0.0}
 
 
+@pytest.mark.slow
 def test_where_tokens_are_many_only_some_are_named() -> None:
     tokens = [f"t{i}" for i in range(200)]
     queries, keys = words(attention_map(random_weights(200, 200), tokens))

@@ -454,6 +454,7 @@ def by_hand(array: Array, most: int) -> tuple[Array, tuple[int, int]]:
     return np.reshape(found, shape if array.ndim > 1 else shape[1:]), (height, width)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     shape=st.lists(st.integers(1, 9), min_size=1, max_size=4),
