@@ -171,6 +171,8 @@ def primitive(*rules: Function | None, **traits: Any) -> Callable[[Function], Fu
     Args:
         rules: one per input, None for an input without a gradient; see `Rule`. A rule is one
             expression in NumPy functions and primitives, so it runs on arrays, tensors, symbols.
+            What it asks for is read off its parameters, through decorators that use
+            `functools.wraps`.
         example: a function of a `numpy.random.Generator` that returns the arguments of a call,
             a tuple whose last element may be a dict of options, or a list of such tuples.
         expects: what the inputs must be, for error messages.
