@@ -156,7 +156,7 @@ def difference(value: Any, right: Any) -> Text | None:
     >>> difference(0.417, 0.4176).en
     'it is 0.417 in place of 0.4176'
     >>> difference(None, 1.0).en
-    'it is None: nothing was returned or stored'
+    'it is None, where a value must be'
     """
     value = value if isinstance(value, Foreign) else decode(encode(value))
     if isinstance(value, Foreign) or isinstance(right, Foreign):
