@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -25,6 +26,8 @@ def write_whole(path: Path, content: bytes) -> None:
         ...     (Path(folder) / "a" / "b.txt").read_bytes()
         b'all of it'
     """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is no file that can be replaced", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:

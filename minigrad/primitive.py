@@ -52,6 +52,9 @@ class Primitive:
             raise TypeError(f"{forward.__name__}: a primitive has no {', '.join(unknown)}.")
         vars(self).update(traits)
         written = inspect.unwrap(forward)  # below decorators that use functools.wraps
+        if not isinstance(written, FunctionType):
+            what = type(forward).__name__
+            raise TypeError(f"A forward is a function that is written with def, not a {what}.")
         code = written.__code__
         positional = code.co_varnames[: code.co_argcount]
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]

@@ -83,6 +83,7 @@ WORDS = {
     ERROR: Text("could not be checked", "无法检查"),
     NOT_ATTEMPTED: Text("not written yet", "尚未编写"),
     "unchecked": Text("not checked yet", "尚未检查"),
+    "missing": Text("its file is missing", "缺少文件"),
     "changed": Text("changed since; check it again", "有改动，请重新检查"),
     "hint": Text("A hint: {}", "需要提示：{}"),
     "unknown": Text(
@@ -108,7 +109,6 @@ WORDS = {
     "again": Text("The stub is there again.", "练习已恢复原样。"),
     "kept": Text("What you wrote is kept as {}.", "你写的内容保存为 {}。"),
     "file": Text("{} is a file", "{} 是文件，不是文件夹"),
-    "folder": Text("{} is a folder, and no file", "{} 是文件夹，不是文件"),
     "output": Text(
         "-o FILE is for a report; add --report", "-o FILE 用于写报告，请同时加上 --report"
     ),
@@ -146,7 +146,7 @@ def _start(
             nbformat()  # before anything is written
         kept = start(folder, known, force=force)
         if notebooks:
-            write_notebooks(folder, known, language)
+            write_notebooks(folder, known, language, force=force)
     except WorkbenchError as error:
         fail(error.says.of(language))
     except FileExistsError:
@@ -176,12 +176,13 @@ def _command(name: str, argument: object, language: str, folder: Path = Path()) 
 @exercises.command("list")
 def _list(folder: Folder = Path(), *, language: LanguageOption) -> None:
     """Show the exercises, and how far you have come."""
-    _files("all", folder, language)  # there are some
+    files = _files("all", folder, language)
     progress = read_progress(folder)
     table = Table.grid("", "", Column(overflow="fold"), padding=(0, 2))
-    for exercise in _known(language):
-        verdict = last_verdict(progress, exercise.name)
+    for exercise, file in files:
+        verdict = last_verdict(progress, exercise.name) if isinstance(file, Path) else None
         status = verdict.status if verdict else "unchecked"
+        status = status if isinstance(file, Path) else "missing"
         style = {PASSED: "green", FAILED: "red", ERROR: "red"}.get(status, "dim")
         said = Styled(WORDS[status].of(language), style=style)
         if verdict and changed(folder, exercise, progress):
@@ -235,20 +236,19 @@ def _told(output: Path | None, language: str) -> Iterator[None]:
         yield
     except OSError as error:
         fail(f"{error.filename or output}: {error.strerror or error}")
-    except ValueError:  # a path without a name, such as .
-        fail(WORDS["folder"].of(language).format(output))
 
 
-def _files(which: str, folder: Path, language: Language) -> list[tuple[Exercise, Path]]:
-    """The student's files; of all exercises those that are there."""
-    found = []
+def _files(which: str, folder: Path, language: Language) -> list[tuple[Exercise, Path | Text]]:
+    """The student's files; of all exercises, why one is not there."""
+    found: list[tuple[Exercise, Path | Text]] = []
     for exercise in _named(which, language):
         try:
             found.append((exercise, file_of(folder, exercise)))
         except WorkbenchError as error:
             if which != "all":
                 fail(error.says.of(language))
-    if not found:
+            found.append((exercise, error.says))
+    if not any(isinstance(file, Path) for _, file in found):
         begin = _command("start", "DIR", language)
         fail(WORDS["none"].of(language).format(folder.absolute(), begin))
     return found
@@ -263,11 +263,13 @@ def check(which: str, *, folder: Path | str = ".", language: str = "en") -> None
 
 def _grade(
     exercise: Exercise,
-    file: Path,
+    file: Path | Text,
     folder: Path,
     seed: int = 0,
     so_far: Callable[[Verdict], None] | None = None,
 ) -> Verdict:
+    if isinstance(file, Text):
+        return unchecked(exercise, file, seed=seed)
     of = fingerprint(file)
     verdict = grade(exercise, file, seed=seed, so_far=so_far)
     with suppress(OSError):  # a folder that cannot be written to can be checked all the same

@@ -12,8 +12,15 @@ from typing import Any
 
 from minigrad.coursework.exercise import Exercise
 from minigrad.coursework.values import Text
+from minigrad.coursework.workbench import keep
 from minigrad.files import write_whole
 
+WRITE = Text(
+    "Write your answer in this cell. Running it saves it as exercise.py, over what is there: work "
+    "either here or in that file.",
+    "请在下面的单元中作答。运行它会把内容保存为 exercise.py，并覆盖原有内容：请只在这里，"
+    "或只在那个文件里编写。",
+)
 TRY = Text("Try what you wrote:", "试一试你写的内容：")
 CHECK = Text(
     "Run the cell with your code again after every change, and then this one:",
@@ -25,16 +32,20 @@ class NotebookError(Exception):
     """Notebooks cannot be written; the text says what is missing."""
 
 
-def write_notebooks(folder: Path, known: list[Exercise], language: str) -> list[Path]:
-    """A notebook beside every stub; those that are there already are left alone.
+def write_notebooks(
+    folder: Path, known: list[Exercise], language: str, *, force: bool = False
+) -> list[Path]:
+    """A notebook beside every stub; those that are there already are left alone, or kept beside it.
 
     Errors: `NotebookError` if nbformat is not installed.
     """
     library, written = nbformat(), []
     for exercise in known:
         target = folder / exercise.name / "exercise.ipynb"
-        if target.exists():
+        if target.exists() and not force:
             continue
+        if target.exists():
+            keep(target)
         text = library.writes(notebook(library, exercise, language))
         write_whole(target, (text + "\n").encode())
         written.append(target)
@@ -59,6 +70,7 @@ def notebook(library: Any, exercise: Exercise, language: str) -> Any:
     made = cells.new_notebook(
         cells=[
             cells.new_markdown_cell((exercise.folder / page).read_text(encoding="utf-8").strip()),
+            cells.new_markdown_cell(WRITE.of(language)),
             cells.new_code_cell(f"%%writefile exercise.py\n{stub}"),
             cells.new_markdown_cell(TRY.of(language)),
             cells.new_code_cell("%run exercise.py"),

@@ -42,7 +42,7 @@ def main(root: str, folder: str, file: str, seed: int) -> None:
     tell()
     code = ""
     try:
-        code = decode_source(Path(file).read_bytes())
+        code = _text_of(Path(file))
         module = module_of(code, file)
     except BaseException as error:  # SystemExit too
         tell(error=encode(raised(error, file, code)))
@@ -55,13 +55,27 @@ def main(root: str, folder: str, file: str, seed: int) -> None:
         tell(check=seen.check, seed=seen.offset, **told)
 
 
+def _text_of(file: Path) -> str:
+    try:
+        return decode_source(file.read_bytes())
+    except (SyntaxError, UnicodeDecodeError):
+        raise ValueError("it is not written in UTF-8; save it in that encoding") from None
+
+
 def _confine() -> None:
     """No processes of its own from here on (but for root's), and none left if the grader ends."""
-    import ctypes
     import resource
 
     resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with_parent()
+
+
+def end_with_parent() -> None:
+    """The process ends with the one that began it, were it killed. Only Linux has this."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import minigrad
+from minigrad.coursework.child import end_with_parent
 from minigrad.coursework.exercise import Exercise, load
 from minigrad.coursework.grading import (
     ERROR,
@@ -71,7 +72,7 @@ def submissions_in(
     students = sorted(
         path
         for path in folder.iterdir()
-        if path.is_dir() and path.name[0] not in "._" and path.resolve() not in own
+        if path.is_dir() and not path.name.startswith((".", "__")) and path.resolve() not in own
     )
     if not students:
         raise ValueError(
@@ -81,13 +82,12 @@ def submissions_in(
 
 
 def _files(folder: Path, known: Sequence[Exercise]) -> dict[str, Path]:
-    if found := _files_in(folder, known):
-        return found
+    found = _files_in(folder, known)
     with suppress(OSError):
         places = [_files_in(place, known) for place in folder.iterdir() if place.is_dir()]
         inside = [files for files in places if files]
-        return inside[0] if len(inside) == 1 else {}
-    return {}
+        return {**inside[0], **found} if len(inside) == 1 else found
+    return found
 
 
 def _files_in(folder: Path, known: Sequence[Exercise]) -> dict[str, Path]:
@@ -281,6 +281,7 @@ class Workers(ProcessPoolExecutor):
 
 def _heedless(folder: str) -> None:
     tempfile.tempdir = folder  # so that nothing is left where it is killed
+    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not the parent's
 

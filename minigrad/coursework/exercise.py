@@ -291,7 +291,7 @@ def _defined(file: Path, name: str) -> Any:
     """A name of an author's file. Errors: `ValueError` for whatever the file raises."""
     try:
         return runpy.run_path(str(file)).get(name)
-    except (Exception, SystemExit, KeyboardInterrupt) as error:
+    except BaseException as error:  # an author's code may raise anything
         told = raised(error, str(file), "").says.en
         raise ValueError(f"{file.parent.name}: {file.name}: {told}") from error
 

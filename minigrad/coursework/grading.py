@@ -181,7 +181,7 @@ def verdict_of(exercise: Exercise, found: Run, seed: int) -> Verdict:
             status = ERROR
         else:
             told = explain(exercise, check, bad, found, seed) or told
-            where = _where(exercise, check, found, seed)
+            where = _where(exercise, check, found, seed, bad.key)
     return Verdict(
         exercise.name,
         exercise.title,
@@ -235,14 +235,14 @@ SHOWN = 6
 """Of what is right, and of what is wrong, that is listed."""
 
 
-def _where(exercise: Exercise, check: Check, found: Run, seed: int) -> Text:
+def _where(exercise: Exercise, check: Check, found: Run, seed: int, failed: str) -> Text:
     """What is right and what is wrong in a check: what do those share?"""
     seen = found.observed.get((check.name, 0))
     if check.coarse or seen is None or isinstance(seen, Raised):
         return NOTHING
     right = right_of(exercise, check, seed, 0)
     names = [key for key in right if not key.startswith("#")]
-    bad = [key for key in names if key not in seen or difference(seen[key], right[key])]
+    bad = [k for k in names if k == failed or k not in seen or difference(seen[k], right[k])]
     good = [key for key in names if key not in bad]
     parts = [
         Text(

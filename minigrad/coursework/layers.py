@@ -102,6 +102,10 @@ def op_checks(
     ]
 
 
+RAVEL, CONCATENATE = np.ndarray.ravel, np.concatenate
+"""NumPy's own, whatever a student's class or a changed module has under these names."""
+
+
 class _Call(NamedTuple):
     """A call that is made: what it is named, and of which op."""
 
@@ -172,17 +176,19 @@ class _Asked:
 
     def kept(self, module: Any, rng: Rng) -> Observation:
         found: Observation = {}
+        earlier = {}
         for call in self.calls(module, rng):
-            earlier = [call.case(*call.case.arrays())]
+            earlier[call.name] = [call.case(*call.case.arrays())]
             found[f"{call.name}: an input"] = _entries(call.case.args)
-            found[f"#before {call.name}: an earlier result"] = _entries(earlier)
+            found[f"#before {call.name}: an earlier result"] = _entries(earlier[call.name])
             _elsewhere(call.case)
-            found[f"{call.name}: an earlier result"] = _entries(earlier)
         for name, upstream, run, _, saved in self.pulls(module, rng):
             found[f"#before {name}: what the rule was given"] = _entries(saved)
             run(upstream)
             found[f"{name}: the upstream"] = upstream
             found[f"{name}: what the rule was given"] = _entries(saved)
+        for name, results in earlier.items():
+            found[f"{name}: an earlier result"] = _entries(results)
         return found
 
     def shapes(self, module: Any, rng: Rng) -> Observation:
@@ -193,7 +199,7 @@ class _Asked:
             found[name] = Foreign(type(made).__name__)
             if number:
                 found[name] = Foreign("shape", str(np.shape(made)))
-                found[f"{name}: its dtype"] = Foreign("dtype", str(np.asarray(made).dtype))
+                found[f"{name}: its dtype"] = Foreign("dtype", np.asarray(made).dtype.name)
         return found
 
     def linear(self, module: Any, rng: Rng) -> Observation:
@@ -270,8 +276,8 @@ def _elsewhere(case: Case) -> None:
 
 def _entries(values: Sequence[Any]) -> Array:
     """The entries of all arrays among some values, one after the other, as they are now."""
-    arrays = [x.ravel() for x in values if isinstance(x, np.ndarray)]
-    return np.concatenate(arrays, dtype=float) if arrays else np.zeros(0)
+    arrays = [RAVEL(x) for x in values if isinstance(x, np.ndarray)]
+    return CONCATENATE(arrays, dtype=float) if arrays else np.zeros(0)
 
 
 def _numbers(case: Case, op: Primitive, constants: Constants | None) -> dict[str, float]:

@@ -103,7 +103,7 @@ def from_data(data: dict[str, Any]) -> Verdict:
             _text(data["title"]),
             data["status"],
             tuple(outcomes),
-            data["diagnosis"] or "",
+            (data["diagnosis"] or "") + "",
             _text(data["says"]),
             _text(data["hint"]),
             _text(data["where"]),

@@ -81,7 +81,7 @@ def _tried(exercise: Exercise, what: str, look: Callable[[], Iterable[str]]) -> 
     problems: list[str] = []
     try:
         problems.extend(f"{what}: {problem}" for problem in look())
-    except (Exception, SystemExit, KeyboardInterrupt) as error:
+    except BaseException as error:  # an author's code may raise anything
         problems.append(f"{what}: {_place(exercise, error)}")
     return problems
 

@@ -63,7 +63,7 @@ def named(which: str, known: Sequence[Exercise]) -> list[Exercise]:
     """
     if which == "all":
         return list(known)
-    if which.isdecimal():
+    if which.isdecimal() and len(which) < 9:
         found = [exercise for exercise in known if exercise.number == int(which)]
     else:
         found = [e for e in known if which in (e.name, e.name.partition("-")[2])] or [
@@ -232,4 +232,4 @@ def _told(verdict: Verdict) -> tuple[str, ...]:
 
 
 def _write(folder: Path, progress: dict[str, dict[str, Any]]) -> None:
-    write_whole(course_of(folder) / PROGRESS, json.dumps(progress, ensure_ascii=False).encode())
+    write_whole(course_of(folder) / PROGRESS, json.dumps(progress).encode())

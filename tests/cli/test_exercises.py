@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 
 from minigrad.cli import Language, app
 from minigrad.cli import exercises as command
-from minigrad.coursework import Exercise, Outcome, Text, Verdict, verifying
+from minigrad.coursework import Exercise, Outcome, Text, Verdict, load, verifying
 from minigrad.coursework.grading import FAILED
 from minigrad.coursework.reports import message_of
 from minigrad.coursework.values import difference
@@ -438,7 +438,7 @@ def test_a_notebook_checks_what_the_command_checks(
 
     made = notebook(nbformat, scale, "zh")
     assert made.cells[0].source == "# 3 缩放"
-    writing, checking = made.cells[1].source, made.cells[-1].source
+    writing, checking = made.cells[2].source, made.cells[-1].source
     assert writing.startswith("%%writefile exercise.py\n")
     monkeypatch.chdir(work.parent)
     work.write_text(WRONG, encoding="utf-8")
@@ -503,7 +503,7 @@ def test_without_nbformat_nothing_is_copied(
 def test_a_report_that_is_a_folder_is_told(work: Path) -> None:
     result = run("check", "3", "--report", "json", "-o", ".")
     assert result.exit_code == 2
-    assert ". is a folder, and no file" in result.output
+    assert ".: it is no file that can be replaced" in result.output
 
 
 def test_a_hint_where_there_is_no_course_says_how_to_get_one(
@@ -524,3 +524,62 @@ def test_a_page_that_cannot_be_read_is_told(content: bytes, says: str, scale: Ex
 
 def verify_at_once(exercise: Exercise) -> str:
     return "\n".join(verifying.verify(exercise, seeds=(0,)))
+
+
+@pytest.mark.slow
+def test_of_all_exercises_one_that_is_missing_counts(
+    scale: Exercise, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = load(written(tmp_path / "course", "04-other"))
+    monkeypatch.setattr(command, "shipped", lambda: [scale, other])
+    work.write_text(SOLUTION, encoding="utf-8")
+    result = run("check", "all", "--report", "json")
+    assert result.exit_code == 2
+    first, second = json.loads(result.output)["exercises"]
+    assert (first["status"], second["status"]) == ("passed", "error")
+    assert "there is no 04-other/exercise.py" in second["checks"][0]["message"]["en"]
+    assert "its file is missing" in run("list").output
+
+
+def test_a_notebook_that_was_edited_is_kept_when_all_begins_again(
+    scale: Exercise, tmp_path: Path
+) -> None:
+    pytest.importorskip("nbformat", reason="nbformat comes with the notebooks extra")
+    folder = tmp_path / "work"
+    assert run("start", str(folder), "--notebooks").exit_code == 0
+    notebook = folder / "03-scale" / "exercise.ipynb"
+    notebook.write_text("my work", encoding="utf-8")
+    assert run("start", str(folder), "--notebooks", "--force").exit_code == 0
+    kept = [path for path in notebook.parent.iterdir() if path.name.startswith("exercise.ipynb.")]
+    assert [path.read_text(encoding="utf-8") for path in kept] == ["my work"]
+    assert json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
+def test_what_is_ended_leaves_no_folder(number: int, tmp_path: Path) -> None:
+    place = written(tmp_path / "course")
+    work, there = tmp_path / "work" / "03-scale", tmp_path / "tmp"
+    work.mkdir(parents=True)
+    there.mkdir()
+    loop = f"open({str(tmp_path / 'begun')!r}, 'w').close()\nwhile True: pass\n"
+    (work / "exercise.py").write_text(loop, encoding="utf-8")
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom minigrad.cli import exercises, main\n"
+        "from minigrad.coursework import load\n"
+        f"exercises.shipped = lambda: [load(Path({str(place)!r}))]\nmain()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "exercises", "check", "3", "--dir", str(work.parent)],
+        env={**os.environ, "TMPDIR": str(there)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "begun").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(number)
+    assert process.wait(60) != 0
+    assert not [*there.iterdir()]

@@ -235,6 +235,17 @@ def test_a_second_interruption_ends_it_and_all_that_runs(how: str, tmp_path: Pat
     assert [file.name for file in (tmp_path / "marks" / "students").iterdir()] == ["ann.json"]
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_who_marks_ends_with_a_command_that_is_killed(tmp_path: Path) -> None:
+    with marking(tmp_path) as process:
+        process.kill()
+        process.wait(60)
+        processes = Path("/proc").glob
+        until(lambda: not [p for p in processes("[0-9]*") if session_of(p) == process.pid])
+        until(lambda: not Path("/proc", (tmp_path / "begun").read_text()).exists())
+
+
 def session_of(process: Path) -> int | None:
     try:
         return os.getsid(int(process.name))

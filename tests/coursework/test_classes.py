@@ -358,7 +358,10 @@ def test_work_may_lie_in_one_folder_more(scale: Exercise, tmp_path: Path) -> Non
     for place in ("ann/course/03-scale", "bo/one/03-scale", "bo/two/03-scale"):
         (tmp_path / place).mkdir(parents=True)
         (tmp_path / place / "exercise.py").write_text(SOLUTION, encoding="utf-8")
-    ann, bo = submissions_in(tmp_path, [scale])
+    (tmp_path / "_eve").mkdir()
+    (tmp_path / "__pycache__").mkdir()
+    eve, ann, bo = submissions_in(tmp_path, [scale])
+    assert eve.student == "_eve"
     assert ann.files == {"03-scale": tmp_path / "ann/course/03-scale/exercise.py"}
     assert bo.files == {}  # which of the two?
 

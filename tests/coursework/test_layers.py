@@ -230,3 +230,32 @@ def test_a_decorator_that_keeps_the_signature_is_looked_through(scale: Exercise)
         "@noted\ndef scaled_gradient(g, c):\n    return g * c\n"
     )
     assert verdict_on(scale, wrapper.format("@functools.wraps(f)")).status == "passed"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "RING, LAST = {}, []\n\ndef scaled(x, c):\n    LAST.append(1)\n"
+        "    place = RING.setdefault((x.shape, len(LAST) % 3), np.empty(x.shape))\n"
+        "    return np.multiply(x, c, out=place)",
+        "class Own(np.ndarray):\n    def ravel(self, *_):\n        return np.zeros(0)\n\n"
+        "SPACE = {}\n\ndef scaled(x, c):\n"
+        "    place = SPACE.setdefault(x.shape, np.empty(x.shape))\n"
+        "    return np.multiply(x, c, out=place).view(Own)",
+    ],
+)
+def test_buffers_in_turns_and_classes_that_hide_them_are_found(code: str, scale: Exercise) -> None:
+    verdict = verdict_on(scale, code)
+    assert verdict.failed is not None
+    assert verdict.failed.name == "untouched"
+    assert "an earlier result is changed in place" in verdict.failed.message.en
+
+
+def test_a_forward_that_is_no_function_is_told(scale: Exercise) -> None:
+    verdict = verdict_on(scale, "import functools\nscaled = functools.partial(scaled)")
+    assert verdict.failed is not None
+    assert "written with def, not a partial" in verdict.failed.message.en
+
+
+def test_big_endian_floats_are_floats(scale: Exercise) -> None:
+    assert verdict_on(scale, RULE + "return (g * c).astype('>f8')").status == "passed"

@@ -191,9 +191,29 @@ def test_a_hint_that_is_no_number_is_none(hint: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"status": "x"}, {"status": []}, {"where": {"en": 5, "zh": 5}}, {"title": None}]
+    "change",
+    [
+        {"status": "x"},
+        {"status": []},
+        {"where": {"en": 5, "zh": 5}},
+        {"title": None},
+        {"diagnosis": 5},
+    ],
 )
 def test_a_verdict_that_is_none_is_not_read(change: dict[str, object], scale: Exercise) -> None:
     data = as_data(unchecked(scale, Text("a", "b")))
     assert last_verdict({"03-scale": {"verdict": data}}, "03-scale") is not None
     assert last_verdict({"03-scale": {"verdict": {**data, **change}}}, "03-scale") is None
+
+
+def test_a_number_that_is_too_long_is_no_exercise(scale: Exercise) -> None:
+    with pytest.raises(WorkbenchError, match="is no exercise"):
+        named("9" * 5000, [scale])
+
+
+def test_progress_with_half_a_character_can_be_written_again(
+    scale: Exercise, tmp_path: Path
+) -> None:
+    (tmp_path / PROGRESS).write_text('{"other": {"hint": "\\ud800"}}', encoding="utf-8")
+    note(tmp_path, grade(scale, answer(tmp_path, "")))
+    assert last_verdict(read_progress(tmp_path), "03-scale") is not None

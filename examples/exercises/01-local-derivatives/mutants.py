@@ -87,10 +87,10 @@ def tanh_gradient(g, out):
     return g * (1 - np.tanh(out) ** 2)
 """,
         Text(
-            "tanh_gradient takes the tanh of out, which is a tanh already: this is the slope at "
-            "tanh(x), not at x.",
-            "tanh_gradient 又对 out 取了一次 tanh，而 out 已经是 tanh(x)："
-            "得到的是 tanh(x) 处的斜率。",
+            "Your gradient is the slope of tanh at out, as if tanh were taken of it once more; but "
+            "out is tanh(x) already.",
+            "你得到的是 tanh 在 out 处的斜率，相当于对 out 又取了一次 tanh；而 out 已经是 "
+            "tanh(x)。",
         ),
         Text(
             "out is what the forward returned. What of 1 − tanh(x)² does it stand for?",

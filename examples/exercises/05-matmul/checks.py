@@ -109,7 +109,8 @@ EXERCISE = Exercise(
             title=Text("the gradients of square matrices are right", "方阵的梯度正确"),
         ),
         on_cubes["gradients"]._replace(
-            name="cubes", title=Text("so are those of a batch of squares", "批量方阵的梯度正确")
+            name="cubes",
+            title=Text("the gradients of a batch of squares are right", "批量方阵的梯度正确"),
         ),
         *on_matrices[2:],
         on_vectors["values"]._replace(

@@ -55,6 +55,8 @@ def matmul_gradient_{rule}(g, a, b):
 
 
 A, B = "g @ b_.mT", "a_.mT @ g"
+REVERSED_A = "g @ (b_.T if b_.ndim == 3 else b_.mT)"
+REVERSED_B = "(a_.T if a_.ndim == 3 else a_.mT) @ g"
 
 MUTANTS = [
     Mutant(
@@ -193,9 +195,25 @@ def matmul(a, b):
             "根据链式法则，g 是两个梯度的因子。",
         ),
     ),
+    *[
+        Mutant(
+            f"matmul.all-axes-reversed-{rule}",
+            rules(a, b),
+            Text(
+                f"On three axes .T reverses all of them, so that the batch axis comes last: in the "
+                f"rule of {rule}.",
+                f"对三个轴，.T 会颠倒所有轴，批次轴就到了最后；这里是在 {rule} 的规则中。",
+            ),
+            Text(
+                "Only the last two axes belong to the matrix; look for what swaps just these.",
+                "只有最后两个轴属于矩阵；找一个只交换这两个轴的写法。",
+            ),
+        )
+        for rule, a, b in (("a", REVERSED_A, B), ("b", A, REVERSED_B))
+    ],
     Mutant(
         "matmul.all-axes-reversed",
-        rules("g @ (b_.T if b_.ndim == 3 else b_.mT)", "(a_.T if a_.ndim == 3 else a_.mT) @ g"),
+        rules(REVERSED_A, REVERSED_B),
         Text(
             "On three axes .T reverses all of them, so that the batch axis comes last.",
             "对三个轴，.T 会颠倒所有轴，批次轴就到了最后。",

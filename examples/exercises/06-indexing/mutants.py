@@ -17,11 +17,11 @@ MUTANTS = [
     return total
 """,
         Text(
-            "A row that is taken several times gets only the gradient of the last time: "
-            "total[indices] "
-            "+= g reads all rows first and writes them then, so later ones overwrite earlier ones.",
-            "多次取到的行只得到最后一次的梯度：total[indices] += g 先读出所有行再一并写回，"
-            "后写的覆盖了先写的。",
+            "A row that is taken several times gets only the gradient of the last time: later ones "
+            "overwrite earlier ones, also in total[indices] += g, which reads all rows first and "
+            "writes them then.",
+            "多次取到的行只得到最后一次的梯度：后写的覆盖了先写的；total[indices] += g 也是这样，"
+            "它先读出所有行，再一并写回。",
         ),
         Text(
             "Does NumPy have a way to add as often as an index is named? Or what would a loop do?",

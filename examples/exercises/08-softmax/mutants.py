@@ -210,7 +210,7 @@ def softmax_gradient(g, out, *, axis):
             "规则沿第一个轴求和，把互不相干的几个 softmax 加到了一起。",
         ),
         Text(
-            "Which entries of x share a denominator? Only those belong into the sum.",
+            "Which entries of x share a denominator? Only those belong in the sum.",
             "x 的哪些元素共用一个分母？只有它们该加在一起。",
         ),
     ),

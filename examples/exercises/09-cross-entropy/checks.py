@@ -45,8 +45,11 @@ def cases(rng):
         call(rng, (7, 5), ignored=2, ignore_index=0, reduction="mean"),
         call(rng, (7, 2), ignored=3, ignore_index=-1, reduction="sum"),
         call(rng, (2, 3, 5), ignored=2, ignore_index=4, reduction="none"),
+        call(rng, (2, 3, 5), reduction="sum"),
+        call(rng, (2, 3, 5), ignored=2, reduction="mean"),
         call(rng, (5,), reduction="none"),
         call(rng, (5,), reduction="mean"),
+        call(rng, (5,), ignored=1, reduction="none"),
     ]
 
 
@@ -146,15 +149,26 @@ def far_gradients(module, rng):
 
 def none_counts(module, rng):
     """The mean loss where all targets are ignored."""
-    logits, targets = rng.normal(size=(3, 5)), np.full(3, -100)
-    return {"loss(logits, [−100, −100, −100])": module.cross_entropy(logits, targets)}
+    return {
+        f"loss(logits, {name})": module.cross_entropy(rng.normal(size=(*shape, 5)), targets.copy())
+        for name, shape, targets in NOBODY
+    }
+
+
+NOBODY = [
+    ("[−100, −100, −100]", (3,), np.full(3, -100)),
+    ("−100", (), np.array(-100)),
+]
 
 
 def none_counts_gradient(module, rng):
     """Its gradient."""
-    logits, targets = rng.normal(size=(3, 5)), np.full(3, -100)
-    made = backward(module, rng.normal(size=()), logits, targets)
-    return {"loss(logits, [−100, −100, −100]): ∂L/∂logits": made}
+    found = {}
+    for name, shape, targets in NOBODY:
+        logits = rng.normal(size=(*shape, 5))
+        made = backward(module, rng.normal(size=()), logits, targets.copy())
+        found[f"loss(logits, {name}): ∂L/∂logits"] = made
+    return found
 
 
 def rows(module, rng):

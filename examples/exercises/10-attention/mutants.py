@@ -804,9 +804,9 @@ def scaled_scores_gradient(g, query, key, value, *, scale):
     return softmax_gradient(weights, g @ value.mT)
 """,
         Text(
-            "softmax_gradient gets its arguments in the wrong order: the upstream comes first, "
-            "and the weights second.",
-            "softmax_gradient 的两个参数顺序反了：上游梯度在前，权重在后。",
+            "The rule of the softmax gets its arguments in the wrong order: the upstream comes "
+            "first, and the weights second.",
+            "softmax 的规则收到的两个参数顺序反了：上游梯度在前，权重在后。",
         ),
         Text(
             "softmax_gradient(g, weights): which is which?",

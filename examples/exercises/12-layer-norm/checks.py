@@ -18,13 +18,13 @@ def call(rng, shape, scale=1.0, **options):
 
 
 def cases(rng):
-    """Different prime sides, a square, three and four axes, one axis, another eps, no eps."""
+    """Different prime sides, a square, three and four axes, one axis, other eps, none given."""
     return [
         call(rng, (3, 5), eps=1e-5),
         call(rng, (4, 4), eps=1e-5),
         call(rng, (2, 3, 7), scale=0.01),  # so small that its eps shows
         call(rng, (5, 2, 2, 3), eps=0.1),
-        call(rng, (5,), eps=1e-5),
+        call(rng, (5,), scale=0.01, eps=0.0),
     ]
 
 

@@ -50,9 +50,10 @@ def gradient_x(g, x, gamma, *, eps):
     return (h - shift) / sigma
 """,
         Text(
-            "The way through the variance is missing in ∂L/∂x: the gradient still tries to "
-            "stretch the row, which layer norm undoes.",
-            "∂L/∂x 中漏了经过方差的那条途径：梯度仍想拉伸这一行，而层归一化会抵消这种拉伸。",
+            "The way through the variance is missing in ∂L/∂x, or its term comes out as 0: the "
+            "gradient still tries to stretch the row, which layer norm undoes.",
+            "∂L/∂x 中漏了经过方差的那条途径，或者那一项成了 0：梯度仍想拉伸这一行，而层归一化会抵消"
+            "这种拉伸。",
         ),
         Text(
             "Multiply a row by 3: nothing comes out different. What must Σ x̂ ⊙ ∂L/∂x be?",

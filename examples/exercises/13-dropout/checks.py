@@ -21,7 +21,7 @@ def call(rng, shape, p, **options):
 
 
 def cases(rng):
-    """Different prime sides, a square, three axes, one axis, p = 0, and evaluation.
+    """Different prime sides, a square, three axes, one axis, p = 0, seed 0, and evaluation.
 
     In training, training=True is said twice and left out thrice.
     """
@@ -29,7 +29,7 @@ def cases(rng):
         call(rng, (7, 11), 0.3, training=True),
         call(rng, (8, 8), 0.9),
         call(rng, (3, 5, 7), 0.1, training=True),
-        call(rng, (13,), 0.45),
+        call(rng, (13,), 0.45, seed=0),
         call(rng, (5, 7), 0.4, training=False),
         call(rng, (3, 11), 0.0),
     ]
@@ -51,9 +51,12 @@ def draws(module, rng):
     one, again, other = (np.random.default_rng(s) for s in (seed, seed, seed + 1))
     found = {}
     for name, drawn in {"first": one, "again": again, "other": other, "next": one}.items():
-        mask = module.keep_mask((11, 13), 0.4, drawn)
-        found[name] = mask.copy() if isinstance(mask, np.ndarray) else mask
+        mask = module.keep_mask((7, 11), 0.3, drawn)  # which the next check looks at, too
+        found[name] = COPY(mask) if isinstance(mask, np.ndarray) else mask
     return found
+
+
+COPY = np.ndarray.copy  # not that of a class of the student's
 
 
 def derive_draws(observed, right):
@@ -123,17 +126,17 @@ def judge_masks(observed, right):
 
 def repeatable(module, rng):
     """Results of one seed."""
-    x, options = call(rng, (11, 13), 0.4)
+    x, options = call(rng, (7, 11), 0.3, training=True)
     found = {}
     for name in ("once", "again"):
         made = module.dropout(x.copy(), **options)
-        found[name] = made.copy() if isinstance(made, np.ndarray) else made
+        found[name] = COPY(made) if isinstance(made, np.ndarray) else made
     return found
 
 
 def repeatable_gradient(module, rng):
     """And gradients."""
-    x, options = call(rng, (11, 13), 0.4)
+    x, options = call(rng, (7, 11), 0.3, training=True)
     leaf, g = Tensor(x, requires_grad=True), rng.normal(size=x.shape)
     try:
         out = op_of(module)(leaf, **options)

@@ -453,8 +453,8 @@ def dropout_gradient(g, *, p, seed, training):
     return g * last / (1 - p) if training else g
 """,
         Text(
-            "The rule uses the mask that was drawn last, in whichever call: with two dropouts "
-            "in a graph the first gets the mask of the second.",
+            "The rule uses the mask that was drawn last: with two dropouts in a graph the first "
+            "gets the mask of the second.",
             "规则用的是最近一次调用抽出的掩码：图中有两次 dropout 时，第一次会用到第二次的掩码。",
         ),
         Text(

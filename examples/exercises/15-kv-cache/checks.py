@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference, attempt
+from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference, attempt, unchanged
 from minigrad.coursework.values import Foreign, Raised, difference
 
 CHUNKS = [(6,), (1, 1, 1, 1, 1, 1), (3, 3), (2, 1, 3)]
@@ -322,6 +322,41 @@ def judge_attended(observed, right):
     return Failure(bad.key, Text(en, zh))
 
 
+def lent(module, rng):
+    """The caller's arrays after append and after attend, in three chunks."""
+    found = {}
+    for name, inputs, _ in setups(rng)[1:2]:
+
+        def lend(call, inputs=inputs):
+            cache, seen = module.KVCache(), []
+            for part in parts((2, 1, 3), *inputs):
+                own = [x.copy() for x in part]
+                call(cache, *own)
+                seen += own
+            return seen
+
+        for told, call in LENT.items():
+            keys = [
+                f"{name}, {told}, {n}: {x}" for n in (1, 2, 3) for x in ("query", "key", "value")
+            ]
+            attempt(found, keys, module, lambda lend=lend, call=call: lend(call))
+    return found
+
+
+LENT = {
+    "append": lambda cache, query, key, value: cache.append(key, value),
+    "attend": lambda cache, query, key, value: cache.attend(query, key, value),
+}
+
+
+def judge_lent(observed, right):
+    """Nothing may be written into them."""
+    for key in [key for key in right if observed[key] != 1.0]:
+        en = f"{key} is changed in place: it is the caller's, work on a copy"
+        return Failure(key, Text(en, f"{key} 被就地修改了：那是调用者的数组，请在副本上计算"))
+    return None
+
+
 def worked(solution, language):
     """Two positions, and then a third and a fourth."""
     cache = solution.KVCache()
@@ -382,6 +417,13 @@ EXERCISE = Exercise(
             Text("attend keeps copies, in each cache its own", "attend 保存副本，各个缓存各存各的"),
             attended,
             judge_attended,
+        ),
+        Check(
+            "lent",
+            Text("the caller's arrays stay as they are", "调用者的数组保持原样"),
+            lent,
+            judge_lent,
+            derive=unchanged,
         ),
     ],
     worked=worked,

@@ -1166,6 +1166,26 @@ class KVCache(KVCache):
         ),
     ),
     Mutant(
+        "cache.writes-into-the-query",
+        """
+class KVCache(KVCache):
+    def attend(self, query, key, value):
+        self.append(key, value)
+        query /= query.shape[-1] ** 0.5
+        query *= query.shape[-1]
+        n = query.shape[-2]
+        return attention(query / query.shape[-1] ** 0.5, self.keys, self.values, self.mask(n))
+""",
+        Text(
+            "attend writes into the query that the caller gave it.",
+            "attend 改写了调用者传入的查询。",
+        ),
+        Text(
+            "Which of your operators end in =, as /= does, and on whose array?",
+            "哪些运算符以 = 结尾（例如 /=）？它们作用在谁的数组上？",
+        ),
+    ),
+    Mutant(
         "cache.first-axis-of-query",
         """
 class KVCache(KVCache):

@@ -108,9 +108,11 @@ def judge_second(observed, right):
         found, numeric = observed.get(name), observed[f"#differences {name}"]
         if not isinstance(found, np.ndarray) or found.shape != numeric.shape:
             return as_the_reference(observed, {name: numeric})
+        if not np.isfinite(found).all():
+            return Failure(name, Text(f"{name} has NaN or ∞ in it", f"{name} 中有 NaN 或 ∞"))
         off = np.abs(found - numeric)
         if not off.max() <= 1e-7 * max(1.0, np.abs(numeric).max()):
-            index = tuple(int(i) for i in np.unravel_index(int(np.nanargmax(off)), off.shape))
+            index = tuple(int(i) for i in np.unravel_index(int(off.argmax()), off.shape))
             a, b = float(found[index]), float(numeric[index])
             en = f"{name}{list(index)} is {a:.7g}, and by differences of your gradient {b:.7g}"
             zh = f"{name}{list(index)} 为 {a:.7g}，而对你的梯度取差分得到 {b:.7g}"

@@ -26,4 +26,4 @@ def mean_over(x, axis=None, *, keepdims=False):
 
 def mean_gradient(g, x_shape, *, axis, keepdims):
     n = math.prod(x_shape) // math.prod(with_ones(x_shape, axis))
-    return sum_gradient(g / n, x_shape, axis=axis, keepdims=keepdims)
+    return np.broadcast_to(np.reshape(g / n, with_ones(x_shape, axis)), x_shape)
