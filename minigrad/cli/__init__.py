@@ -8,7 +8,6 @@ import importlib
 import io
 import locale
 import os
-import signal
 import sys
 from enum import StrEnum
 from typing import Annotated, Any, NoReturn
@@ -138,8 +137,4 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    for name in ("SIGTERM", "SIGHUP"):  # so that what was begun is cleared away
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, signal.default_int_handler)
     app()

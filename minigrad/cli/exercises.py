@@ -7,12 +7,14 @@ on the terminal, reports and exit statuses.
 import os
 import re
 import shlex
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -71,6 +73,16 @@ class Format(StrEnum):
     CLASSROOM = "classroom"
     CLASSROOM_BASE64 = "classroom-base64"
     JSON = "json"
+
+
+@exercises.callback()
+def _clear_away(context: typer.Context) -> None:
+    """Exercises that say which mistake you made."""  # what is begun goes again if this is ended
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
+            context.call_on_close(partial(signal.signal, number, signal.SIG_DFL))
 
 
 WORDS = {

@@ -148,6 +148,9 @@ def _interruptible(language: str) -> Iterator[Callable[[], bool]]:
         raise KeyboardInterrupt
 
     heeded = {signal.SIGINT: press, signal.SIGTERM: end}
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup is not None and signal.getsignal(hangup) is signal.SIG_DFL:  # not below nohup
+        heeded[hangup] = end
     before = {number: signal.signal(number, heed) for number, heed in heeded.items()}
     try:
         yield lambda: bool(presses)

@@ -283,7 +283,9 @@ def _heedless(folder: str) -> None:
     tempfile.tempdir = folder  # so that nothing is left where it is killed
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not the parent's
+    for name in ("SIGTERM", "SIGHUP"):  # not the parent's
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 
 # ------------------------------------------------------------------------------------------ summary

@@ -216,7 +216,7 @@ def test_an_interruption_waits_for_what_runs_and_keeps_it(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-@pytest.mark.parametrize("how", ["twice", "to end"])
+@pytest.mark.parametrize("how", ["twice", "to end", "hang up"])
 def test_a_second_interruption_ends_it_and_all_that_runs(how: str, tmp_path: Path) -> None:
     with marking(tmp_path) as process:
         if how == "twice":
@@ -224,7 +224,7 @@ def test_a_second_interruption_ends_it_and_all_that_runs(how: str, tmp_path: Pat
             read_until(process, "Ctrl-C again")
             interrupt(process)
         else:
-            process.terminate()
+            process.send_signal(signal.SIGTERM if how == "to end" else signal.SIGHUP)
         told = process.communicate(timeout=60)[1]
         assert process.returncode == 130
         assert "interrupted after 1 of 3" in told
