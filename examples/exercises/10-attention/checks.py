@@ -3,7 +3,16 @@
 import numpy as np
 
 from minigrad import Tensor, grad
-from minigrad.coursework import Check, Exercise, Failure, Text, as_the_reference, attempt, op_checks
+from minigrad.coursework import (
+    Check,
+    Exercise,
+    Failure,
+    Text,
+    as_the_reference,
+    attempt,
+    op_checks,
+    unchanged,
+)
 from minigrad.primitive import Primitive, function_of
 
 RULES = ["query_gradient", "key_gradient", "value_gradient"]
@@ -112,6 +121,31 @@ def at_scores(module, rng):
         note_one(found, f"#ones {key}", module, lambda g=g, call=call: call(np.ones_like(g)))
         context(found, key, inputs, options)
     return found
+
+
+def lent(module, rng):
+    """What scaled_scores_gradient was given, after the call."""
+    found = {}
+    for name, inputs, options in calls(rng):
+        g = rng.normal(size=(*inputs[0].shape[:-1], inputs[2].shape[-1]))
+
+        def call(g=g, inputs=inputs, options=options):
+            module.scaled_scores_gradient(g, *inputs, scale=options.get("scale"))
+            return g, *inputs
+
+        keys = [f"{name}: {given}" for given in ("g", "query", "key", "value")]
+        attempt(found, keys, module, call)
+    return found
+
+
+def judge_lent(observed, right):
+    """Nothing may be written into."""
+    for key in [key for key in right if observed[key] != 1.0]:
+        call, _, name = key.rpartition(": ")
+        en = f"{call}: scaled_scores_gradient changes {name} in place: write a new array"
+        zh = f"{call}：scaled_scores_gradient 就地修改了 {name}：请写到新数组里"
+        return Failure(key, Text(en, zh))
+    return None
 
 
 def gradients(module, rng):
@@ -272,6 +306,14 @@ EXERCISE = Exercise(
             gradients,
             as_the_reference,
             gradients=True,
+        ),
+        Check(
+            "lent",
+            Text("scaled_scores_gradient changes nothing", "scaled_scores_gradient 没有就地修改"),
+            lent,
+            judge_lent,
+            coarse=True,
+            derive=unchanged,
         ),
         *[of_op[name] for name in ("untouched", "shapes", "linear", "graph")],
         Check(

@@ -1033,4 +1033,34 @@ def {name}_gradient(g, query, key, value, *, scale):
             ("key", "K", "at_weights.mT @ query"),
         )
     ],
+    Mutant(
+        "attention.scores-gradient-in-place",
+        """
+_right = scaled_scores_gradient
+
+
+def scaled_scores_gradient(g, query, key, value, *, scale):
+    out = _right(g, query, key, value, scale=scale)
+    g *= 0.0
+    return out
+
+
+def query_gradient(g, query, key, value, *, scale):
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    return scaled_scores_gradient(g.copy(), query, key, value, scale=scale) @ key * scale
+
+
+def key_gradient(g, query, key, value, *, scale):
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    return scaled_scores_gradient(g.copy(), query, key, value, scale=scale).mT @ query * scale
+""",
+        Text(
+            "scaled_scores_gradient writes into the g that it was given.",
+            "scaled_scores_gradient 改写了传给它的 g。",
+        ),
+        Text(
+            "Which of your operators end in =, as *= does, and on whose array?",
+            "哪些运算符以 = 结尾（例如 *=）？它们作用在谁的数组上？",
+        ),
+    ),
 ]
