@@ -120,6 +120,7 @@ def test_a_mistake_is_named_or_nothing_is_said(code: str, diagnosis: str, scale:
     ("code", "diagnosis"),
     [
         ("return 2 * c * np.clip(g, -4, 4)", ""),  # a clipped gradient is no factor
+        ("return np.clip(g, -4, 4) / c", ""),  # nor what a linear mistake explains
         ("return g * c + 0.1", "term-everywhere"),
         ("return c * np.ones_like(g)", "scale.upstream"),
         ("return g * c / 0", "not-finite"),
