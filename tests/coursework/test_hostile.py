@@ -224,7 +224,8 @@ def test_it_ends_with_the_grader(scale: Exercise, tmp_path: Path) -> None:
         "grade(load(Path(sys.argv[1])), Path(sys.argv[2]))"
     )
     command = [sys.executable, "-c", code, str(scale.folder), str(tmp_path / "answer.py")]
-    grader = subprocess.Popen(command, cwd=Path(__file__).parents[2])
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}  # its folder stays where it is
+    grader = subprocess.Popen(command, cwd=Path(__file__).parents[2], env=environment)
     deadline = time.monotonic() + 30
     while not (here.exists() and here.read_text()):
         assert time.monotonic() < deadline
