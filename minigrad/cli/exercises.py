@@ -233,7 +233,7 @@ def _check(
     with _told(output, language):
         keep()
         for exercise, file in files:
-            keep(_grade(exercise, file, folder, seed, so_far=keep))
+            keep(_grade(exercise, file, folder, seed, so_far=keep if output else None))
             if report is None:
                 show(verdicts[exercise.name], language, folder)
     if report is not None and output is None:

@@ -15,7 +15,9 @@ import math
 import runpy
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -223,6 +225,14 @@ def own(module: Any) -> tuple[str, str]:
     found = (vars(module).get(name) for name in ("__file__", "__source__"))
     file, code = (x if isinstance(x, str) else "" for x in found)
     return file, code
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No warnings, of NumPy's or of others': for what may divide by 0 and is looked at anyway."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
 
 
 def module_of(code: str, file: str) -> Any:

@@ -6,7 +6,6 @@ Checks stand in layers, and the first that fails ends it: one mistake, one messa
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from minigrad.coursework.exercise import (
     as_the_reference,
     misshapen,
     observe,
+    quiet,
 )
 from minigrad.coursework.runner import RESULTS, Run, run
 from minigrad.coursework.values import MOST as TEXT
@@ -104,7 +104,12 @@ def grade(
 
     def heard(found: Run) -> None:
         if so_far is not None and not (outcomes and outcomes[-1].status == FAILED):
-            outcomes.append(_outcome(exercise, exercise.checks[len(outcomes)], found, seed))
+            check = exercise.checks[len(outcomes)]
+            seen = {key: x for key, x in found.observed.items() if key[0] == check.name}
+            with quiet():
+                derived = _all_derived(exercise, replace(found, observed=seen), seed)
+                bad, _ = _failure(exercise, check, derived, seed)
+            outcomes.append(_outcome(check, found, bad))
             rest = [Outcome(c.name, c.title, ERROR, WAITING) for c in exercise.checks]
             made = (*outcomes, *rest[len(outcomes) :])
             so_far(Verdict(exercise.name, exercise.title, ERROR, made, seed=seed))
@@ -119,15 +124,11 @@ def grade(
         return unchecked(exercise, Text(told, told), seed=seed)
 
 
-def _outcome(exercise: Exercise, check: Check, found: Run, seed: int) -> Outcome:
-    """What came of a check that has been observed."""
-    seen = {(name, k): x for (name, k), x in found.observed.items() if name == check.name}
-    derived = _all_derived(exercise, replace(found, observed=seen), seed)
-    bad, _ = _failure(exercise, check, derived, seed)
+def _outcome(check: Check, found: Run, bad: Failure | None, status: str = "") -> Outcome:
+    """What came of a check, from what is wrong in it."""
     seconds = round(found.seconds.get(check.name, 0.0), 4)
-    if bad is None:
-        return Outcome(check.name, check.title, PASSED, seconds=seconds)
-    return Outcome(check.name, check.title, FAILED, bad.what, seconds)
+    status = status or (FAILED if bad else PASSED)
+    return Outcome(check.name, check.title, status, bad.what if bad else NOTHING, seconds)
 
 
 def unchecked(exercise: Exercise, why: Text, *, seed: int = 0) -> Verdict:
@@ -138,8 +139,7 @@ def unchecked(exercise: Exercise, why: Text, *, seed: int = 0) -> Verdict:
 
 def judge(exercise: Exercise, found: Run, *, seed: int = 0) -> Verdict:
     """The verdict on what was observed."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with quiet():
         return verdict_of(exercise, _all_derived(exercise, found, seed), seed)
 
 
@@ -157,16 +157,13 @@ def verdict_of(exercise: Exercise, found: Run, seed: int) -> Verdict:
     outcomes: list[Outcome] = []
     failure: tuple[Check, Failure, Raised | None] | None = None
     for check in exercise.checks:
-        seconds = round(found.seconds.get(check.name, 0.0), 4)
         if failure is not None:
-            outcomes.append(Outcome(check.name, check.title, SKIPPED, seconds=seconds))
+            outcomes.append(_outcome(check, found, None, SKIPPED))
             continue
         bad, error = _failure(exercise, check, found, seed)
-        if bad is None:
-            outcomes.append(Outcome(check.name, check.title, PASSED, seconds=seconds))
-            continue
-        failure = check, bad, error
-        outcomes.append(Outcome(check.name, check.title, FAILED, bad.what, seconds))
+        outcomes.append(_outcome(check, found, bad))
+        if bad is not None:
+            failure = check, bad, error
     status = PASSED if failure is None else FAILED
     told = Told("", NOTHING, NOTHING)
     where, line = NOTHING, None
@@ -341,8 +338,7 @@ def _raw(
     key = exercise.reference, check.name, seed, offset
     if mistake is None and key in _references:
         return _references[key]
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with quiet():
         seen = observe(check, solution_of(exercise, mistake), seed, offset)
     seen = seen if isinstance(seen, Raised) else decode_all(encode_all(seen))
     if len(_observed) + len(_references) > MOST:
@@ -408,7 +404,8 @@ def explain(exercise: Exercise, check: Check, bad: Failure, found: Run, seed: in
         return Told(mistake.id, mistake.says, mistake.hint)
     after = exercise.checks[list(exercise.checks).index(check) :]
     looking = next((c for c in after if c.gradients), None)
-    if not (check.gradients or check.backward) or _came_as_integers(exercise, check, found):
+    of_gradients = check.gradients or check.backward
+    if looking is None or not of_gradients or _came_as_integers(exercise, check, found):
         return None
     known = [
         m
@@ -416,7 +413,7 @@ def explain(exercise: Exercise, check: Check, bad: Failure, found: Run, seed: in
         if not _right(exercise, m, check, seed)
         and all(_right(exercise, m, c, seed) for c in passed)
     ]
-    told = _by_relations(exercise, looking, bad, found, seed, known) if looking else None
+    told = _by_relations(exercise, looking, bad, found, seed, known)
     if told is None:
         return None
     for mistake in known:

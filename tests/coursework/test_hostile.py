@@ -300,3 +300,14 @@ def test_warnings_of_numpy_are_not_shown(scale: Exercise, tmp_path: Path) -> Non
     verdict = grade(scale, answer(tmp_path, code))
     assert verdict.diagnosis == "not-finite"
     assert verdict.printed == ""
+
+
+def test_what_is_judged_check_by_check_gives_no_warnings_either(
+    scale: Exercise, tmp_path: Path
+) -> None:
+    """A warning is an error in tests, which would be told as a fault of the checks."""
+    code = "def scaled_gradient(g, c):\n    return g * c / 0.0"
+    seen: list[Verdict] = []
+    verdict = grade(scale, answer(tmp_path, code), so_far=seen.append)
+    assert (verdict.status, verdict.diagnosis) == ("failed", "not-finite")
+    assert len(seen) == 6  # up to the check that failed
