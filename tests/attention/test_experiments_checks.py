@@ -116,10 +116,12 @@ def test_the_law_for_infinitely_many_keys_is_not_good_enough() -> None:
 # -------------------------------------------------------------------------------- measurements
 
 
+@pytest.mark.slow
 def test_every_closed_form_holds(checks: tuple[Check, ...]) -> None:
     assert failed(checks) == []
 
 
+@pytest.mark.slow
 def test_every_row_of_the_published_list_is_checked(checks: tuple[Check, ...]) -> None:
     assert Counter(check.name for check in checks) == {
         "std of q·k": 2,
@@ -148,6 +150,7 @@ def test_every_row_of_the_published_list_is_checked(checks: tuple[Check, ...]) -
     }
 
 
+@pytest.mark.slow
 def test_no_tolerance_is_so_wide_that_nothing_at_all_would_pass(
     checks: tuple[Check, ...],
 ) -> None:
@@ -158,6 +161,7 @@ def test_no_tolerance_is_so_wide_that_nothing_at_all_would_pass(
             assert not replace(check, measured=0.0).passed, check
 
 
+@pytest.mark.slow
 def test_the_laws_fail_on_each_others_side_of_the_freezing_point(
     checks: tuple[Check, ...],
 ) -> None:
@@ -184,6 +188,7 @@ def test_a_wrong_law_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     assert wrong.name == "kurtosis of q·k"
 
 
+@pytest.mark.slow
 def test_a_wrong_gradient_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     right = minigrad.grad
 

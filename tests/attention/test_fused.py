@@ -140,6 +140,7 @@ def test_heads_may_be_split_from_one_array_and_share_their_keys() -> None:
         assert_close(ours.numpy(), theirs.numpy(), rtol=1e-11, atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1.0, 16.0])
 def test_in_float32_it_is_as_exact_as_the_composed_form(size: float) -> None:
     rng = np.random.default_rng(3)

@@ -42,6 +42,7 @@ def fails(check: Check, seen: Any, right: Any) -> bool:
         return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHECKS)
 def test_a_judge_sees_each_value(name: str) -> None:
     exercise, check = CHECKS[name]

@@ -145,6 +145,7 @@ def test_parentheses_stand_where_the_meaning_needs_them(expression: Symbol, text
     assert str(expression) == text
 
 
+@pytest.mark.slow
 def test_a_long_expression_is_printed_without_recursion() -> None:
     total = Symbol("x")
     for _ in range(20_000):
